@@ -1,0 +1,78 @@
+package traces
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"testing"
+)
+
+func sample(t testing.TB) []byte {
+	var buf bytes.Buffer
+	w, err := CreateWriter(&buf, Meta{Kind: KindTrace, Tool: "wavetank"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Copy(w, FromSlice(randomRecords(7, 40))); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes()
+}
+
+func readAll(path string) error {
+	f, err := Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = Copy(WriterFunc(func(*Record) error { return nil }), f)
+	return err
+}
+
+// A damaged file gives rows or an error. (Arrow v17 by itself is killed by some
+// of these: apache/arrow#43605.)
+func TestMutatedFiles(t *testing.T) {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(256 << 20))
+	whole, path := sample(t), filepath.Join(t.TempDir(), "t.arrow")
+	rng := rand.New(rand.NewPCG(1, 2))
+	refused := 0
+	for range 3000 {
+		b := bytes.Clone(whole)
+		for range 1 + rng.IntN(3) {
+			switch i := rng.IntN(len(b)); rng.IntN(3) {
+			case 0:
+				b[i] ^= 1 << rng.IntN(8)
+			case 1:
+				b[i] = byte(rng.IntN(256))
+			case 2:
+				copy(b[i:], []byte{0xff, 0xff, 0xff, 0x7f})
+			}
+		}
+		if err := os.WriteFile(path, b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if readAll(path) != nil {
+			refused++
+		}
+	}
+	if refused == 0 {
+		t.Error("no mutation was noticed")
+	}
+}
+
+func FuzzOpen(f *testing.F) {
+	f.Add(sample(f))
+	f.Add([]byte("ARROW1\x00\x00"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		path := filepath.Join(t.TempDir(), "t.arrow")
+		if err := os.WriteFile(path, b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		readAll(path)
+	})
+}
