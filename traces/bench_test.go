@@ -1,6 +1,7 @@
 package traces
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -8,27 +9,34 @@ import (
 
 const benchRows = 1_000_000
 
-// blockRows are rows such as a log with block ids has: three runs a row.
-func blockRows(n int) []Record {
-	recs := plainRecords(n)
-	for i := range recs {
+// blockRows reads rows such as a log with block ids has: three runs a row. They
+// are made one by one, since a million Records held in memory would be measured
+// instead.
+func blockRows(n int) Reader {
+	i := 0
+	return ReaderFunc(func(rec *Record) error {
+		if i == n {
+			return io.EOF
+		}
+		*rec = plainRecord(i)
 		start := uint64(i) * 20
-		recs[i].Blocks = []BlockRun{{0, 1}, {start / 7, 4}, {start, 19}}
-	}
-	return recs
+		rec.Blocks = []BlockRun{{0, 1}, {start / 7, 4}, {start, 19}}
+		i++
+		return nil
+	})
 }
 
 func BenchmarkWrite(b *testing.B) {
-	recs, path := blockRows(benchRows), filepath.Join(b.TempDir(), "t.arrow")
+	path := filepath.Join(b.TempDir(), "t.arrow")
 	for b.Loop() {
-		writeRows(b, path, recs)
+		writeRows(b, path)
 	}
 	report(b, path)
 }
 
 func BenchmarkRead(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "t.arrow")
-	writeRows(b, path, blockRows(benchRows))
+	writeRows(b, path)
 	for b.Loop() {
 		if err := readAll(path); err != nil {
 			b.Fatal(err)
@@ -37,12 +45,12 @@ func BenchmarkRead(b *testing.B) {
 	report(b, path)
 }
 
-func writeRows(b *testing.B, path string, recs []Record) {
+func writeRows(b *testing.B, path string) {
 	w, err := Create(path, Meta{Kind: KindTrace}, CreateOptions{Overwrite: true})
 	if err != nil {
 		b.Fatal(err)
 	}
-	if _, err := Copy(w, FromSlice(recs)); err != nil {
+	if _, err := Copy(w, blockRows(benchRows)); err != nil {
 		b.Fatal(err)
 	}
 	if err := w.Close(); err != nil {

@@ -111,7 +111,6 @@ func ended(err error) error {
 type decoder struct {
 	msgs   *messages
 	ipc    *ipc.Reader
-	batch  arrow.Record
 	row    int
 	rows   int
 	always []func(*Record, int) // setters of columns without nulls in this batch

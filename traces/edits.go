@@ -24,25 +24,16 @@ func Filter(r Reader, keep func(*Record) bool) Reader {
 }
 
 // Window keeps the rows that arrive in [from, to) and starts the trace at from;
-// to 0 is open. Sessions are cut where the window cuts them. It needs sorted
-// rows: it stops at the first that is past the window.
+// to 0 is open. Sessions are cut where the window cuts them.
 func Window(r Reader, from, to time.Duration) Reader {
 	if to == 0 {
 		to = math.MaxInt64
 	}
+	kept := Filter(r, func(rec *Record) bool { return rec.Arrival >= from && rec.Arrival < to })
 	return ReaderFunc(func(rec *Record) error {
-		for {
-			if err := r.Read(rec); err != nil {
-				return err
-			}
-			if rec.Arrival >= to {
-				return io.EOF
-			}
-			if rec.Arrival >= from {
-				rec.Arrival -= from
-				return nil
-			}
-		}
+		err := kept.Read(rec)
+		rec.Arrival -= from
+		return err
 	})
 }
 

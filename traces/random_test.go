@@ -68,14 +68,18 @@ func randomRecords(seed uint64, n int) []Record {
 	return recs
 }
 
-// plainRecords are n rows such as a converted log has.
+// plainRecord is a row such as a converted log has.
+func plainRecord(i int) Record {
+	return Record{Request: Request{
+		Seq: uint64(i), Arrival: time.Duration(i) * time.Millisecond,
+		App: Some("chat"), PromptTokens: Some(int32(i%4000 + 1)), OutputTokens: Some(int32(i%300 + 1)),
+	}, Outcome: Outcome{Status: Unknown}}
+}
+
 func plainRecords(n int) []Record {
 	recs := make([]Record, n)
 	for i := range recs {
-		recs[i] = Record{Request: Request{
-			Seq: uint64(i), Arrival: time.Duration(i) * time.Millisecond,
-			App: Some("chat"), PromptTokens: Some(int32(i%4000 + 1)), OutputTokens: Some(int32(i%300 + 1)),
-		}, Outcome: Outcome{Status: Unknown}}
+		recs[i] = plainRecord(i)
 	}
 	return recs
 }

@@ -111,17 +111,14 @@ func (s *Sorted) mergeRuns() error {
 }
 
 // A spill is a sorted run in a temporary file.
-type spill struct {
-	f   *os.File
-	dec *decoder
-}
+type spill struct{ f *os.File }
 
 func (s *Sorted) spill(rows Reader) error {
 	f, err := os.CreateTemp(s.dir, ".wavetank-sort-*")
 	if err != nil {
 		return err
 	}
-	r := &spill{f: f}
+	r := &spill{f}
 	s.runs = append(s.runs, r)
 	enc, err := newEncoder(f, allColumns, Meta{})
 	if err != nil {

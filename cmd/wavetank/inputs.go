@@ -1,0 +1,166 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"wavetank/traces"
+	"wavetank/traces/formats"
+)
+
+// An input is a trace, or a log that is read as one. Its Meta is whole only when
+// its rows have been read.
+type input interface {
+	traces.Reader
+	Meta() traces.Meta
+	Close() error
+}
+
+// openTrace opens what must be a trace by now.
+func (e *env) openTrace(path string) (*traces.File, error) {
+	f, err := e.openFile(path)
+	if errors.Is(err, traces.ErrNotTrace) {
+		return nil, hint(err, "make a trace of a log first: wavetank convert %s -o t.arrow", path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range f.Warnings() {
+		e.warn("%s: %s", f.Name(), w)
+	}
+	return f, nil
+}
+
+func (e *env) openFile(path string) (*traces.File, error) {
+	if path == "-" {
+		return traces.OpenReader(e.stdin, "standard input")
+	}
+	return traces.Open(path)
+}
+
+// openInput opens a trace or a log.
+func (e *env) openInput(path string, o formats.Options) (input, error) {
+	if path == "-" {
+		return e.openStdin(o)
+	}
+	f, err := traces.Open(path)
+	if err == nil {
+		for _, w := range f.Warnings() {
+			e.warn("%s: %s", f.Name(), w)
+		}
+		return f, nil
+	}
+	if !errors.Is(err, traces.ErrNotTrace) {
+		return nil, err
+	}
+	src, err := formats.OpenFile(path, o)
+	if err != nil {
+		return nil, explainLog(err)
+	}
+	return src, nil
+}
+
+func (e *env) openStdin(o formats.Options) (input, error) {
+	r := bufio.NewReader(e.stdin)
+	if head, _ := r.Peek(6); bytes.Equal(head, []byte("ARROW1")) {
+		return traces.OpenReader(r, "standard input")
+	}
+	src, err := formats.Open(r, "standard input", o)
+	if err != nil {
+		return nil, explainLog(err)
+	}
+	return src, nil
+}
+
+// explainLog says what to do about a log that cannot be read.
+func explainLog(err error) error {
+	var syntax *formats.SyntaxError
+	switch {
+	case errors.Is(err, os.ErrNotExist), errors.Is(err, os.ErrPermission):
+		return err
+	case errors.As(err, &syntax):
+		return err
+	default:
+		return hint(err, "wavetank convert --help lists the formats; --format NAME and --map COLUMN=FIELD say what a log is")
+	}
+}
+
+// concat reads inputs one after the other as one trace that starts where the
+// first does. Clocks are kept: an input that began an hour later starts an hour
+// later. Its rows are not in order, which the writer of a trace sees to.
+func concat(inputs []input) (traces.Reader, error) {
+	if len(inputs) == 1 {
+		return inputs[0], nil
+	}
+	i, n := 0, uint64(len(inputs))
+	var start *time.Time
+	var shift time.Duration
+	fresh := true
+	return traces.ReaderFunc(func(rec *traces.Record) error {
+		for i < len(inputs) {
+			err := inputs[i].Read(rec)
+			if errors.Is(err, io.EOF) {
+				i, fresh = i+1, true
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			if fresh {
+				if shift, err = shiftOf(inputs[i].Meta(), &start, i); err != nil {
+					return err
+				}
+				fresh = false
+			}
+			place(rec, shift, func(seq uint64) uint64 { return seq*n + uint64(i) })
+			return nil
+		}
+		return io.EOF
+	}), nil
+}
+
+func place(rec *traces.Record, shift time.Duration, seq func(uint64) uint64) {
+	rec.Arrival += shift
+	rec.Seq = seq(rec.Seq)
+	if rec.Outcome.RetryOf.Known {
+		rec.Outcome.RetryOf.V = seq(rec.Outcome.RetryOf.V)
+	}
+	if rec.After != nil {
+		after := make([]uint64, len(rec.After))
+		for i, s := range rec.After {
+			after[i] = seq(s)
+		}
+		rec.After = after
+	}
+}
+
+// shiftOf returns how much later than the first an input starts.
+func shiftOf(m traces.Meta, start **time.Time, i int) (time.Duration, error) {
+	if i == 0 {
+		*start = m.T0
+		return 0, nil
+	}
+	if (m.T0 == nil) != (*start == nil) {
+		return 0, errors.New("some of the inputs have wall-clock times and some relative ones: they cannot be put on one clock")
+	}
+	if m.T0 == nil {
+		return 0, nil
+	}
+	return m.T0.Sub(**start), nil
+}
+
+// bound makes reading r end with the context.
+func bound(ctx context.Context, r traces.Reader) traces.Reader {
+	return traces.ReaderFunc(func(rec *traces.Record) error {
+		if err := ctx.Err(); err != nil {
+			return exitError{fmt.Errorf("interrupted"), exitInterrupted}
+		}
+		return r.Read(rec)
+	})
+}
