@@ -1,0 +1,159 @@
+// Package formats reads the logs and public traces of other tools as wavetank
+// traces: one file a format, one table.
+package formats
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"wavetank/traces"
+)
+
+// A Format is one grammar of logs.
+type Format struct {
+	Name, About string
+
+	// Sniff tells whether a log that begins with head is of this format: nil if
+	// so, otherwise why not. A byte order mark is not part of head.
+	Sniff func(head []byte) error
+
+	// open reads what stands before the rows and returns the parser of a row.
+	open func(in *input, o *Options) (parser, error)
+}
+
+// A parser turns one row into a Record that is zero but for Seq and SourceRow.
+// It sets Arrival to the row's own stamp; whoever calls it counts from the first.
+// A *rowError rejects the row, any other error ends the file.
+type parser func(row []byte, rec *traces.Record) error
+
+// Formats lists every format in the order in which Open tries them.
+var Formats = []Format{azure, burstgpt, mooncake, genericCSV, genericJSONL}
+
+// Options say how to read a log. The zero value finds everything out by itself
+// and reads times without a zone as UTC.
+type Options struct {
+	Format string // name of a Format; empty: by the log's first bytes
+
+	// Map names the fields of a csv or jsonl log, each pair COLUMN=FIELD or, for
+	// times, COLUMN=FIELD:UNIT with the unit s, ms, us or ns. COLUMN is one of
+	// Columns; FIELD is a name in the CSV header or a dotted path into the JSON
+	// object, whose keys may hold dots themselves. Empty: the fields that bear the
+	// columns' own names, those of times with their unit, as in end_ms.
+	Map []string
+
+	TimeUnit string         // of arrivals that are numbers, csv and jsonl only: s, ms, us, ns; empty: by their magnitude
+	TimeZone *time.Location // of stamps that name none; nil: UTC
+	App      string         // application class of every row; empty: as the log says
+	MaxLine  int            // longest row in bytes; 0: 8 MiB
+	OnReject func(Reject)   // told of every rejected row; nil: they are only counted
+}
+
+const (
+	defaultMaxLine = 8 << 20
+	headBytes      = 64 << 10 // what Sniff gets to see
+)
+
+func (o *Options) setDefaults() error {
+	if o.MaxLine < 0 {
+		return fmt.Errorf("longest row of %d bytes: must not be negative", o.MaxLine)
+	}
+	if o.MaxLine == 0 {
+		o.MaxLine = defaultMaxLine
+	}
+	if o.TimeZone == nil {
+		o.TimeZone = time.UTC
+	}
+	if o.TimeUnit != "" && unitNamed(o.TimeUnit) == 0 {
+		return fmt.Errorf("time unit %q: must be s, ms, us or ns", o.TimeUnit)
+	}
+	return nil
+}
+
+// Open reads the log r, which may be compressed with gzip or zstd. Errors call it
+// name. A log that no Format takes is an error that says why each of them did not.
+func Open(r io.Reader, name string, o Options) (*Source, error) {
+	if err := o.setDefaults(); err != nil {
+		return nil, err
+	}
+	stored := newDigest(r)
+	plain, codec, err := traces.Decompress(stored)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	s := &Source{name: name, stored: stored, plain: stored, close: plain.Close, opts: &o}
+	if codec != "" {
+		s.plain = newDigest(plain)
+		plain = io.NopCloser(s.plain)
+	}
+	if err := s.open(bufio.NewReaderSize(plain, headBytes)); err != nil {
+		return nil, joinClose(err, s.Close)
+	}
+	return s, nil
+}
+
+// OpenFile is Open for a file, which Close then closes.
+func OpenFile(path string, o Options) (*Source, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, joinClose(fmt.Errorf("%s: is a directory; name the logs in it", path), f.Close)
+	}
+	s, err := Open(f, path, o)
+	if err != nil {
+		return nil, joinClose(err, f.Close)
+	}
+	inner := s.close
+	s.close = func() error { return joinClose(inner(), f.Close) }
+	return s, nil
+}
+
+// choose finds the format of a log by its options, or else by its first bytes.
+func choose(head []byte, o *Options) (*Format, error) {
+	if o.Format != "" {
+		return named(o.Format)
+	}
+	if len(o.Map) > 0 {
+		// Whoever maps columns has looked into the log; all that is left to see is its shape.
+		if looksLikeJSON(head) {
+			return &genericJSONL, nil
+		}
+		return &genericCSV, nil
+	}
+	var no strings.Builder
+	for i := range Formats {
+		err := Formats[i].Sniff(head)
+		if err == nil {
+			return &Formats[i], nil
+		}
+		fmt.Fprintf(&no, "\n  %s: %v", Formats[i].Name, err)
+	}
+	return nil, fmt.Errorf("%w; name its format, or map its fields to columns:%s", ErrUnknown, no.String())
+}
+
+func named(name string) (*Format, error) {
+	var names []string
+	for i := range Formats {
+		if Formats[i].Name == name {
+			return &Formats[i], nil
+		}
+		names = append(names, Formats[i].Name)
+	}
+	return nil, fmt.Errorf("unknown format %q; there are %s", name, strings.Join(names, ", "))
+}
+
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// firstLine returns the first line of head that is not blank.
+func firstLine(head []byte) []byte {
+	line, _, _ := bytes.Cut(bytes.TrimLeft(head, " \t\r\n"), []byte("\n"))
+	return bytes.TrimRight(line, "\r")
+}
+
+func looksLikeJSON(head []byte) bool { return bytes.HasPrefix(firstLine(head), []byte("{")) }

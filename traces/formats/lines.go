@@ -1,0 +1,130 @@
+package formats
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+)
+
+// lines cuts a stream into rows: lines, or with quotes set, lines joined while a
+// quoted CSV field is open. A slice it returns is valid until the next call.
+type lines struct {
+	r      *bufio.Reader
+	max    int  // bytes a row
+	quotes bool // a quoted field may span lines
+
+	n     int64 // lines so far
+	start int64 // the line at which the last row began
+	cut   bool  // the last row ended with the stream and not with a newline
+	long  []byte
+	row   []byte
+}
+
+// next returns the next row that is not blank, without its line end. A row over
+// the limit is skipped to the end of its line and reported as a rowError.
+func (l *lines) next() ([]byte, error) {
+	for {
+		line, err := l.line()
+		l.start = l.n
+		if err != nil {
+			return line, err
+		}
+		if l.quotes && bytes.IndexByte(line, '"') >= 0 && openQuote(line, false) {
+			return l.join(line)
+		}
+		if len(line) > 0 && len(bytes.TrimSpace(line)) > 0 {
+			return line, nil
+		}
+	}
+}
+
+// line returns the next line as it stands, blank or not.
+func (l *lines) line() ([]byte, error) {
+	line, err := l.r.ReadSlice('\n')
+	if err == bufio.ErrBufferFull {
+		line, err = l.tooBigForBuffer(line)
+	}
+	if err != nil && (err != io.EOF || len(line) == 0) {
+		return nil, err
+	}
+	l.cut = err == io.EOF
+	l.n++
+	line = bytes.TrimRight(line, "\r\n")
+	if len(line) > l.max {
+		return line[:l.max], l.tooLong()
+	}
+	return line, nil
+}
+
+func (l *lines) tooLong() error {
+	return rejectf(LongLine, "the row is longer than the limit of %d bytes (MaxLine)", l.max)
+}
+
+// tooBigForBuffer gathers a line piece by piece. It keeps a little more than the
+// limit, so that line still sees that there was more.
+func (l *lines) tooBigForBuffer(piece []byte) ([]byte, error) {
+	l.long = append(l.long[:0], piece...)
+	for {
+		piece, err := l.r.ReadSlice('\n')
+		if len(l.long) <= l.max+2 {
+			l.long = append(l.long, piece...)
+		}
+		if err != bufio.ErrBufferFull {
+			return l.long, err
+		}
+	}
+}
+
+// join adds lines to first until its quoted field is closed or the stream ends.
+func (l *lines) join(first []byte) ([]byte, error) {
+	l.row = append(l.row[:0], first...)
+	for {
+		line, err := l.line()
+		if err == io.EOF {
+			l.cut = true
+			return l.row, nil
+		}
+		if err != nil {
+			return l.row, err
+		}
+		l.row = append(append(l.row, '\n'), line...)
+		if len(l.row) > l.max {
+			return l.row[:l.max], l.tooLong()
+		}
+		if !openQuote(line, true) {
+			return l.row, nil
+		}
+	}
+}
+
+// openQuote tells whether line ends inside a quoted field, given whether it
+// begins in one. Only a quote that begins a field opens it (RFC 4180), so that
+// a stray one does not swallow the rest of the file.
+func openQuote(line []byte, open bool) bool {
+	for i := 0; i < len(line); {
+		if !open {
+			if line[i] == '"' {
+				open = true
+				i++
+				continue
+			}
+			comma := bytes.IndexByte(line[i:], ',')
+			if comma < 0 {
+				return false
+			}
+			i += comma + 1
+			continue
+		}
+		quote := bytes.IndexByte(line[i:], '"')
+		if quote < 0 {
+			return true
+		}
+		i += quote + 1
+		if i < len(line) && line[i] == '"' {
+			i++
+			continue
+		}
+		open = false
+	}
+	return open
+}

@@ -1,0 +1,54 @@
+package formats
+
+import (
+	"unicode/utf8"
+
+	"wavetank/traces"
+)
+
+// words keeps one string for each of the few words of a column, and is skipped
+// when there are many.
+type words map[string]string
+
+func (w words) set(o *traces.Opt[string], b []byte) error {
+	if isUnknown(b) {
+		return nil
+	}
+	s, ok := w[string(b)]
+	if !ok {
+		if !utf8.Valid(b) {
+			return rejectf(BadValue, "%q is not UTF-8", clip(b))
+		}
+		s = string(b)
+		const many = 4096
+		if len(w) < many && len(s) < many {
+			w[s] = s
+		}
+	}
+	*o = traces.Some(s)
+	return nil
+}
+
+// turns numbers the requests of each session in the order of the log. One entry
+// a session stays in memory.
+type turns map[string]*lastTurn
+
+type lastTurn struct {
+	session string
+	turns   int32
+}
+
+func (t turns) set(rec *traces.Record, session []byte) error {
+	last := t[string(session)]
+	if last == nil {
+		if !utf8.Valid(session) {
+			return rejectf(BadValue, "%q is not UTF-8", clip(session))
+		}
+		last = &lastTurn{session: string(session)}
+		t[last.session] = last
+	}
+	rec.Session = traces.Some(last.session)
+	rec.Turn = traces.Some(last.turns)
+	last.turns++
+	return nil
+}
