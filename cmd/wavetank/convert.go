@@ -54,6 +54,9 @@ func (e *env) convert(c *cli.Context) error {
 	if c.NArg() == 0 {
 		return hint(usage("convert takes the logs to read"), "wavetank convert --help")
 	}
+	if _, err := outputPath(c); err != nil {
+		return err
+	}
 	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt)
 	defer stop()
 	rejects, err := e.openRejects(c)
@@ -83,6 +86,10 @@ func (e *env) convert(c *cli.Context) error {
 	}
 	m := e.stamp(joined(inputs))
 	m.Edits = append(m.Edits, edits...)
+	if from := c.Duration("from"); from > 0 && m.T0 != nil {
+		t0 := m.T0.Add(from)
+		m.T0 = &t0
+	}
 	w.SetMeta(m)
 	if err := errors.Join(rejects.close(), w.Close()); err != nil {
 		return err

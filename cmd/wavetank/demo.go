@@ -58,7 +58,7 @@ func (e *env) demo(c *cli.Context) error {
 	for _, step := range demoSteps {
 		command := "wavetank " + step.command
 		fmt.Fprintf(e.stdout, "\n# %s\n$ %s\n", step.about, fill.Replace(command))
-		err := run(c.Context, fillFields(command, fill), e.stdin, e.stdout, e.stderr)
+		err := e.run(c.Context, fillFields(command, fill), e.stdin, e.stdout, e.stderr)
 		var exit exitError
 		if errors.As(err, &exit) && exit.code == exitInvalid { // a busy machine is no failure of the demo
 			explain(e.stderr, err)

@@ -39,6 +39,7 @@ var aloneMay = map[string][]string{
 	"go.yaml.in/yaml/v3":              {"fit"},
 	"github.com/urfave/cli/v2":        {"cmd/wavetank"},
 	"github.com/rogpeppe/go-internal": {"cmd/wavetank"}, // its tests
+	"golang.org/x/sync":               {"replay"},
 	"net/http":                        {"replay/openai", "replay/sim", "cmd/wavetank"},
 	"log/slog":                        {"cmd/wavetank"},
 	"log":                             {},

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"wavetank/traces"
@@ -78,17 +77,13 @@ func (e *env) openStdin(o formats.Options) (input, error) {
 	return src, nil
 }
 
-// explainLog says what to do about a log that cannot be read.
+// explainLog says what to do about a log that no format takes; other errors say
+// it themselves.
 func explainLog(err error) error {
-	var syntax *formats.SyntaxError
-	switch {
-	case errors.Is(err, os.ErrNotExist), errors.Is(err, os.ErrPermission):
-		return err
-	case errors.As(err, &syntax):
-		return err
-	default:
+	if errors.Is(err, formats.ErrUnknown) {
 		return hint(err, "wavetank convert --help lists the formats; --format NAME and --map COLUMN=FIELD say what a log is")
 	}
+	return err
 }
 
 // concat reads inputs one after the other as one trace that starts where the

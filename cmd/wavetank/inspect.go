@@ -3,7 +3,6 @@ package main
 import (
 	"github.com/urfave/cli/v2"
 
-	"wavetank/traces/formats"
 	"wavetank/traces/lint"
 )
 

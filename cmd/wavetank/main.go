@@ -23,7 +23,7 @@ var commands = []func(*env) *cli.Command{
 // run is the whole program, so that tests can call it. The result of a command
 // goes to stdout; progress, warnings and errors go to stderr.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
-	e := &env{args: args, stdin: stdin, stdout: stdout, stderr: stderr}
+	e := &env{args: args, stdin: stdin, stdout: stdout, stderr: stderr, run: run}
 	app := &cli.App{
 		Name:                 "wavetank",
 		Usage:                "replay and synthesize LLM inference traffic",
@@ -40,6 +40,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	for _, command := range commands {
 		c := command(e)
+		finishFlags(c)
 		c.OnUsageError = usageError
 		c.HideHelpCommand = true
 		app.Commands = append(app.Commands, c)
@@ -63,8 +64,8 @@ func noCommand(c *cli.Context) error {
 	}
 	name := c.Args().First()
 	err := usage("there is no command %q", name)
-	if near := cli.SuggestCommand(c.App.Commands, name); near != "" {
-		return hint(err, "did you mean: wavetank %s", near)
+	if near := cli.SuggestCommand(c.App.Commands, name); near != "" { // it is a whole sentence
+		return hint(err, "%s", near)
 	}
 	return hint(err, "wavetank --help lists the commands")
 }
@@ -128,6 +129,10 @@ type env struct {
 	args           []string
 	stdin          io.Reader
 	stdout, stderr io.Writer
+
+	// run is the program itself, for the demo; called by its name it would go
+	// round in a circle with commands.
+	run func(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error
 }
 
 // warn tells the user something that is no error.

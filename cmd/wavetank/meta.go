@@ -29,14 +29,33 @@ func version() string {
 // stamp writes into m how the file comes to be.
 func (e *env) stamp(m traces.Meta) traces.Meta {
 	m.Tool, m.GoVersion = "wavetank "+version(), runtime.Version()
-	m.Command = nil
-	for i, arg := range e.args {
-		if i == 0 {
-			arg = "wavetank"
-		}
-		m.Command = append(m.Command, withoutSecrets(arg))
-	}
+	m.Command = recorded(e.args)
 	return m
+}
+
+// recorded is a command line as it may be kept in a file: without secrets, and
+// without the file's own name, so that equal work gives equal bytes.
+func recorded(args []string) []string {
+	command := []string{"wavetank"}
+	for i := 1; i < len(args); i++ {
+		name, _, joined := strings.Cut(strings.TrimLeft(args[i], "-"), "=")
+		flag := strings.HasPrefix(args[i], "-") && args[i] != "-"
+		switch {
+		case flag && (name == "o" || name == "output"):
+			if !joined {
+				i++
+			}
+		case flag && name == "force":
+		case flag && name == "header":
+			command = append(command, "--header=***")
+			if !joined {
+				i++
+			}
+		default:
+			command = append(command, withoutSecrets(args[i]))
+		}
+	}
+	return command
 }
 
 // withoutSecrets takes the user and the query out of a URL, where people put keys.

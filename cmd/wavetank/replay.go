@@ -120,6 +120,7 @@ func (e *env) player(c *cli.Context, o replay.Options, m traces.Meta) (player, *
 		o.Drain = drain
 		progress := e.watch(w)
 		defer progress.stop()
+		defer target.Close()
 		return replay.Run(ctx, target, r, progress, o)
 	}, t, nil
 }
@@ -214,13 +215,13 @@ func headers(lines []string) (http.Header, error) {
 
 func apiKey(path string) (openai.Secret, error) {
 	if path == "" {
-		return openai.Secret(os.Getenv("WAVETANK_API_KEY")), nil
+		return openai.NewSecret(os.Getenv("WAVETANK_API_KEY")), nil
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return "", err
+		return openai.Secret{}, err
 	}
-	return openai.Secret(strings.TrimSpace(string(b))), nil
+	return openai.NewSecret(string(b)), nil
 }
 
 // runMeta is the metadata of the run of a trace.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -21,6 +22,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           filepath.Join("..", "..", "testdata", "scripts"),
 		Setup:         setup,
+		Cmds:          scriptCommands,
 		UpdateScripts: os.Getenv("UPDATE") != "",
 	})
 }
@@ -36,7 +38,38 @@ func setup(env *testscript.Env) error {
 	}
 	env.Setenv("TESTDATA", data)
 	env.Setenv("ADDR", addr)
+	env.Setenv("WAVETANK_REPLAY_MAX_LAG", "1m") // how busy the machine of the tests is, is not tested
 	return nil
+}
+
+// scriptCommands are what scripts can wait for: listening ADDRESS, until a server
+// listens there, and exists-soon FILE, until there is such a file and not an empty one.
+var scriptCommands = map[string]func(*testscript.TestScript, bool, []string){
+	"listening": func(ts *testscript.TestScript, _ bool, args []string) {
+		until(ts, func() bool {
+			conn, err := net.Dial("tcp", args[0])
+			if err == nil {
+				conn.Close()
+			}
+			return err == nil
+		})
+	},
+	"exists-soon": func(ts *testscript.TestScript, _ bool, args []string) {
+		until(ts, func() bool {
+			st, err := os.Stat(ts.MkAbs(args[0]))
+			return err == nil && st.Size() > 0
+		})
+	},
+}
+
+func until(ts *testscript.TestScript, done func() bool) {
+	for range 200 {
+		if done() {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	ts.Fatalf("waited in vain")
 }
 
 func freeAddress() (string, error) {

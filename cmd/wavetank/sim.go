@@ -33,11 +33,11 @@ func engineFlags() []cli.Flag {
 		&cli.IntFlag{Name: "kv-block-tokens", Usage: "tokens a KV block (default: 16)"},
 		&cli.IntFlag{Name: "kv-blocks", Usage: "KV blocks in memory (default: what fits beside the weights)"},
 		&cli.BoolFlag{Name: "no-prefix-cache", Usage: "compute every prompt anew"},
-		&cli.DurationFlag{Name: "c0", Usage: "a step's fixed time (default of this and the next four: by the model's and the GPU's published figures)"},
-		&cli.DurationFlag{Name: "c1", Usage: "time of a token of prefill"},
-		&cli.DurationFlag{Name: "c2", Usage: "time of a decoding request in a step"},
-		&cli.Float64Flag{Name: "c3-ns", Usage: "nanoseconds of a token of context of a decoding request"},
-		&cli.Float64Flag{Name: "c4-ns", Usage: "nanoseconds of a token of prefill times a token before it"},
+		&cli.DurationFlag{Name: "c0", Usage: "a step's fixed time (default: by the published figures of the model and the GPU)"},
+		&cli.DurationFlag{Name: "c1", Usage: "time of a token of prefill (default: as c0)"},
+		&cli.DurationFlag{Name: "c2", Usage: "time of a decoding request in a step (default: as c0)"},
+		&cli.Float64Flag{Name: "c3-ns", Usage: "nanoseconds of a token of context of a decoding request (default: as c0)"},
+		&cli.Float64Flag{Name: "c4-ns", Usage: "nanoseconds of a token of prefill times a token before it (default: as c0)"},
 	}
 }
 
