@@ -48,11 +48,12 @@ const (
 	LongLine     = "long_line"     // over Options.MaxLine
 	MissingField = "missing_field" // a field that the format always has
 	Negative     = "negative"
-	TooLarge     = "too_large" // over 100 million tokens, or out of range
+	NotARequest  = "not_a_request" // a row of the log that is of something else; it is counted, and no fault
+	TooLarge     = "too_large"     // over 100 million tokens, or out of range
 )
 
 // Reasons lists every reason for which a row is rejected.
-var Reasons = []string{BadCSV, BadJSON, BadNumber, BadTime, BadValue, HalfLine, LongLine, MissingField, Negative, TooLarge}
+var Reasons = []string{BadCSV, BadJSON, BadNumber, BadTime, BadValue, HalfLine, LongLine, MissingField, Negative, NotARequest, TooLarge}
 
 // cutLooksLike holds the reasons for which a line without an end is taken to be
 // half written: a process that is killed leaves its last line anywhere.
@@ -66,6 +67,11 @@ type rowError struct {
 }
 
 func (e *rowError) Error() string { return e.reason + ": " + e.err.Error() }
+
+func isRowError(err error) bool {
+	_, ok := err.(*rowError)
+	return ok
+}
 
 func rejectf(reason, format string, args ...any) *rowError {
 	return &rowError{reason: reason, err: fmt.Errorf(format, args...)}

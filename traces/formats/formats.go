@@ -24,6 +24,11 @@ type Format struct {
 
 	// open reads what stands before the rows and returns the parser of a row.
 	open func(in *input, o *Options) (parser, error)
+
+	// document, in place of open, is for logs of which a line holds any number of
+	// requests, or a part of one; whole says that the file is one document.
+	document func(in *input, o *Options) (document, error)
+	whole    bool
 }
 
 // A parser turns one row into a Record that is zero but for Seq and SourceRow.

@@ -12,6 +12,7 @@ type lines struct {
 	r      *bufio.Reader
 	max    int  // bytes a row
 	quotes bool // a quoted field may span lines
+	whole  bool // the stream is one row
 
 	n     int64 // lines so far
 	start int64 // the line at which the last row began
@@ -23,6 +24,9 @@ type lines struct {
 // next returns the next row that is not blank, without its line end. A row over
 // the limit is skipped to the end of its line and reported as a rowError.
 func (l *lines) next() ([]byte, error) {
+	if l.whole {
+		return l.all()
+	}
 	for {
 		line, err := l.line()
 		l.start = l.n
@@ -36,6 +40,25 @@ func (l *lines) next() ([]byte, error) {
 			return line, nil
 		}
 	}
+}
+
+// maxDocument bounds a file that is one document, which is held in memory.
+const maxDocument = 256 << 20
+
+// all returns the stream as one row, and io.EOF after it.
+func (l *lines) all() ([]byte, error) {
+	if l.n > 0 {
+		return nil, io.EOF
+	}
+	l.n, l.start = 1, 1
+	doc, err := io.ReadAll(io.LimitReader(l.r, maxDocument+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(doc) > maxDocument {
+		return doc[:maxDocument], rejectf(LongLine, "the file is longer than the limit of %d bytes for one document", maxDocument)
+	}
+	return doc, nil
 }
 
 // line returns the next line as it stands, blank or not.

@@ -32,7 +32,11 @@ type Source struct {
 	in     *input
 	parse  parser
 
+	document document // in place of parse
+	queue    []traces.Record
+
 	read, emitted int64
+	merged        int64
 	rejected      map[string]int64
 	firstReject   *SyntaxError
 	base          int64 // stamp of the first row
@@ -89,6 +93,11 @@ func (s *Source) open(r *bufio.Reader) error {
 		clock:    clock{zone: s.opts.TimeZone},
 		warnings: make(map[string]int64),
 	}
+	if s.format.document != nil {
+		s.in.lines.whole = s.format.whole
+		s.document, err = s.format.document(s.in, s.opts)
+		return err
+	}
 	s.parse, err = s.format.open(s.in, s.opts)
 	return err
 }
@@ -98,16 +107,25 @@ func (s *Source) open(r *bufio.Reader) error {
 // row was rejected or the accounting does not balance.
 func (s *Source) Read(rec *traces.Record) error {
 	for s.err == nil {
+		if s.pop(rec) {
+			return nil
+		}
 		row, err := s.in.lines.next()
 		if err == io.EOF {
-			s.err = s.end()
-			break
+			if s.err = s.flush(); s.err == nil && len(s.queue) == 0 {
+				s.err = s.end()
+			}
+			continue
+		}
+		if s.document.parse != nil && (err == nil || isRowError(err)) {
+			s.err = s.parseDocument(row, err)
+			continue
 		}
 		if err == nil {
 			*rec = traces.Record{}
 			rec.Outcome.Status = traces.Unknown
 			err = s.parse(row, rec)
-		} else if _, ok := err.(*rowError); !ok {
+		} else if !isRowError(err) {
 			s.err = fmt.Errorf("%s:%d: %w", s.name, s.in.lines.n+1, err)
 			break
 		}
@@ -133,7 +151,9 @@ func (s *Source) place(rec *traces.Record) {
 	rec.Arrival = time.Duration(stamp - s.base)
 	s.earliest = min(s.earliest, rec.Arrival)
 	rec.Seq = uint64(s.emitted)
-	rec.SourceRow = traces.Some(uint64(s.in.lines.start))
+	if !rec.SourceRow.Known {
+		rec.SourceRow = traces.Some(uint64(s.in.lines.start))
+	}
 	if s.opts.App != "" {
 		rec.App = traces.Some(s.opts.App)
 	}
@@ -169,7 +189,7 @@ func (s *Source) end() error {
 	if _, err := io.Copy(io.Discard, s.stored); err != nil {
 		return fmt.Errorf("%s: %w", s.name, err)
 	}
-	if s.emitted == 0 && s.read > 0 {
+	if s.emitted == 0 && s.firstReject != nil {
 		first := *s.firstReject
 		first.Err = fmt.Errorf("%w (all %d rows of the log were rejected; this is the first)", first.Err, s.read)
 		return &first
@@ -220,7 +240,7 @@ func (s *Source) account() traces.Source {
 	if g := s.in.clock.grammar(); g != "" {
 		src.Grammar = g
 	}
-	src.Read, src.Emitted, src.Rejected = s.read, s.emitted, maps.Clone(s.rejected)
+	src.Read, src.Emitted, src.Merged, src.Rejected = s.read, s.emitted, s.merged, maps.Clone(s.rejected)
 	src.Bytes = s.stored.n
 	if s.emitted > 0 {
 		src.Resolution = time.Duration(s.grid)
