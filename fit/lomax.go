@@ -1,0 +1,41 @@
+package fit
+
+import "math"
+
+var lomax = searched("lomax", []string{"alpha", "scale"},
+	func(p []float64) Dist { return lomaxDist{p[0], p[1]} },
+	func(mean, cv2 float64) []float64 {
+		a := lomaxAlpha(cv2)
+		return []float64{a, mean * (a - 1)}
+	})
+
+// A mean exists only for alpha > 1, so that the unit Lomax is told by alpha-1.
+var unitLomax = searched("lomax", []string{"shape"},
+	func(p []float64) Dist { return lomaxDist{1 + p[0], p[0]} },
+	func(_, cv2 float64) []float64 { return []float64{lomaxAlpha(cv2) - 1} })
+
+// lomaxAlpha is the alpha of that squared coefficient of variation, a/(a-2), where
+// there is one.
+func lomaxAlpha(cv2 float64) float64 {
+	if cv2 <= 1.2 {
+		return 12
+	}
+	return 2 * cv2 / (cv2 - 1)
+}
+
+// lomaxDist is the Pareto of type II: F(x) = 1 - (1 + x/scale)^-alpha.
+type lomaxDist struct{ alpha, scale float64 }
+
+func (d lomaxDist) log(x float64) float64 { return math.Log1p(max(x, 0) / d.scale) }
+
+func (d lomaxDist) LogProb(x float64) float64 {
+	if x < 0 {
+		return math.Inf(-1)
+	}
+	return math.Log(d.alpha/d.scale) - (d.alpha+1)*d.log(x)
+}
+func (d lomaxDist) CDF(x float64) float64      { return -math.Expm1(-d.alpha * d.log(x)) }
+func (d lomaxDist) Survival(x float64) float64 { return math.Exp(-d.alpha * d.log(x)) }
+func (d lomaxDist) Quantile(p float64) float64 {
+	return d.scale * math.Expm1(-math.Log1p(-p)/d.alpha)
+}

@@ -1,0 +1,205 @@
+package fit
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"wavetank/traces"
+)
+
+const shareSlack = .001 // that rounded shares may miss 1 by
+
+// Validate says what is wrong with p, and where, by its path in the YAML.
+func (p *Profile) Validate() error {
+	if p.Version != version {
+		return fmt.Errorf("profile: schema %d is not known, only %d", p.Version, version)
+	}
+	if err := finite(reflect.ValueOf(p), ""); err != nil {
+		return err
+	}
+	if p.Source.Window <= 0 {
+		return fmt.Errorf("source.window: %v is not a time span", p.Source.Window)
+	}
+	if keys[p.Source.By] == nil {
+		return fmt.Errorf("source.by: %q is not app, model, tenant or none", p.Source.By)
+	}
+	if len(p.Apps) == 0 {
+		return fmt.Errorf("apps: there is none")
+	}
+	var weights, means float64
+	for _, name := range slices.Sorted(maps.Keys(p.Apps)) {
+		a := p.Apps[name]
+		if a == nil {
+			return fmt.Errorf("apps.%s: is empty", name)
+		}
+		if err := a.validate(p.Source.Window); err != nil {
+			return fmt.Errorf("apps.%s.%w", name, err)
+		}
+		weights += a.Weight
+		means += a.Rate.Mean
+	}
+	if math.Abs(weights-1) > shareSlack {
+		return fmt.Errorf("apps: the weights add up to %g, not 1", weights)
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Apps)) {
+		if a := p.Apps[name]; math.Abs(a.Weight-a.Rate.Mean/means) > shareSlack {
+			return fmt.Errorf("apps.%s.weight: is %g, but its rate.mean is %.4g of all", name, a.Weight, a.Rate.Mean/means)
+		}
+	}
+	return nil
+}
+
+// finite finds numbers that are none, and negative ones where a count stands.
+func finite(v reflect.Value, path string) error {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			return finite(v.Elem(), path)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			key, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
+			if err := finite(v.Field(i), strings.TrimPrefix(path+"."+key, ".")); err != nil {
+				return err
+			}
+		}
+	case reflect.Map:
+		for _, k := range slices.SortedFunc(slices.Values(v.MapKeys()), func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) }) {
+			if err := finite(v.MapIndex(k), path+"."+k.String()); err != nil {
+				return err
+			}
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			if err := finite(v.Index(i), fmt.Sprintf("%s[%d]", path, i)); err != nil {
+				return err
+			}
+		}
+	case reflect.Float64:
+		if f := v.Float(); math.IsNaN(f) || math.IsInf(f, 0) {
+			return fmt.Errorf("%s: %g is not a number to work with", path, f)
+		}
+	case reflect.Int64, reflect.Int32:
+		if v.Int() < 0 {
+			return fmt.Errorf("%s: %d is negative", path, v.Int())
+		}
+	}
+	return nil
+}
+
+func (a *App) validate(window time.Duration) error {
+	if a.Weight <= 0 || a.Weight > 1 {
+		return fmt.Errorf("weight: %g does not lie in 0..1", a.Weight)
+	}
+	if err := a.Rate.validate(window); err != nil {
+		return fmt.Errorf("rate.%w", err)
+	}
+	if err := valid(GapFamilies, a.Arrivals.Family, a.Arrivals.Params); err != nil {
+		return fmt.Errorf("arrivals.%w", err)
+	}
+	if err := a.Prompt.validate(); err != nil {
+		return fmt.Errorf("prompt.%w", err)
+	}
+	if err := a.Output.validate(); err != nil {
+		return fmt.Errorf("output.%w", err)
+	}
+	if d := a.Dependence; d != nil && math.Abs(d.Copula) > 1 {
+		return fmt.Errorf("dependence.copula: %g does not lie in -1..1", d.Copula)
+	}
+	if s := total(a.Outcomes); len(a.Outcomes) > 0 && math.Abs(s-1) > shareSlack {
+		return fmt.Errorf("outcomes: the shares add up to %g, not 1", s)
+	}
+	for _, s := range slices.Sorted(maps.Keys(a.Outcomes)) {
+		if a.Outcomes[s] < 0 || !slices.Contains(traces.Statuses, s) {
+			return fmt.Errorf("outcomes.%s: no such status, or a negative share", s)
+		}
+	}
+	for _, m := range slices.Sorted(maps.Keys(a.Models)) {
+		if a.Models[m] < 0 {
+			return fmt.Errorf("models.%s: the share is negative", m)
+		}
+	}
+	if s := total(a.Models); s > 1+shareSlack {
+		return fmt.Errorf("models: the shares add up to %g, more than 1", s)
+	}
+	return nil
+}
+
+func total[K comparable](shares map[K]float64) (sum float64) {
+	for _, s := range shares {
+		sum += s
+	}
+	return sum
+}
+
+func (r *Rate) validate(window time.Duration) error {
+	if r.Mean <= 0 {
+		return fmt.Errorf("mean: %g requests a second is no rate", r.Mean)
+	}
+	if r.Width <= 0 {
+		return fmt.Errorf("width: %v is not a time span", r.Width)
+	}
+	if cells := int64((window-1)/r.Width) + 1; int64(len(r.Relative)) != cells {
+		return fmt.Errorf("relative: a window of %v has %d cells of %v, not %d", window, cells, r.Width, len(r.Relative))
+	}
+	var sum float64
+	for i, v := range r.Relative {
+		if v < 0 {
+			return fmt.Errorf("relative[%d]: %g is negative", i, v)
+		}
+		start := time.Duration(i) * r.Width
+		sum += v * (min(start+r.Width, window) - start).Seconds()
+	}
+	if mean := sum / window.Seconds(); math.Abs(mean-1) > shareSlack {
+		return fmt.Errorf("relative: the mean over the window is %g, not 1", mean)
+	}
+	return nil
+}
+
+func valid(families []Family, name string, params []float64) error {
+	f, ok := lookup(families, name)
+	if !ok {
+		return fmt.Errorf("family: %q is not known", name)
+	}
+	return f.Check(params)
+}
+
+func (l *Lengths) validate() error {
+	if l == nil {
+		return nil
+	}
+	var mass float64
+	for i, s := range l.Spikes {
+		if s.Value < 1 || i > 0 && s.Value <= l.Spikes[i-1].Value {
+			return fmt.Errorf("spikes[%d].value: %d is below 1 or does not ascend", i, s.Value)
+		}
+		if s.Mass <= 0 || s.Cause != Cap && s.Cause != Template {
+			return fmt.Errorf("spikes[%d]: mass must be above 0 and cause cap or template", i)
+		}
+		if l.Max > 0 && s.Value > l.Max {
+			return fmt.Errorf("spikes[%d].value: %d is above max, %d", i, s.Value, l.Max)
+		}
+		mass += s.Mass
+	}
+	if mass > 1+shareSlack {
+		return fmt.Errorf("spikes: the masses add up to %g, more than 1", mass)
+	}
+	if l.Family == "" {
+		if math.Abs(mass-1) > shareSlack {
+			return fmt.Errorf("spikes: without a family the masses must add up to 1, not %g", mass)
+		}
+		return nil
+	}
+	if err := valid(Families, l.Family, l.Params); err != nil {
+		return err
+	}
+	if d := l.Dist(); d.smooth != nil && !(d.norm > minNorm) {
+		return fmt.Errorf("params: almost nothing of this %s lies in 1..%g", l.Family, d.max)
+	}
+	return nil
+}

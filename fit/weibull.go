@@ -1,0 +1,35 @@
+package fit
+
+import "math"
+
+var weibull = searched("weibull", []string{"shape", "scale"},
+	func(p []float64) Dist { return weibullDist{p[0], p[1]} },
+	func(mean, cv2 float64) []float64 {
+		k := weibullShape(cv2)
+		return []float64{k, mean / math.Gamma(1+1/k)}
+	})
+
+var unitWeibull = searched("weibull", []string{"shape"},
+	func(p []float64) Dist { return weibullDist{p[0], 1 / math.Gamma(1+1/p[0])} },
+	func(_, cv2 float64) []float64 { return []float64{weibullShape(cv2)} })
+
+// weibullShape is the shape of about that squared coefficient of variation
+// (Justus et al., 1978: CV^-1.086).
+func weibullShape(cv2 float64) float64 { return min(max(math.Pow(cv2, -.543), .1), 50) }
+
+// weibullDist is F(x) = 1 - exp(-(x/scale)^shape).
+type weibullDist struct{ shape, scale float64 }
+
+func (d weibullDist) power(x float64) float64 { return math.Pow(max(x, 0)/d.scale, d.shape) }
+
+func (d weibullDist) LogProb(x float64) float64 {
+	if x < 0 {
+		return math.Inf(-1)
+	}
+	return math.Log(d.shape/d.scale) + (d.shape-1)*math.Log(x/d.scale) - d.power(x)
+}
+func (d weibullDist) CDF(x float64) float64      { return -math.Expm1(-d.power(x)) }
+func (d weibullDist) Survival(x float64) float64 { return math.Exp(-d.power(x)) }
+func (d weibullDist) Quantile(p float64) float64 {
+	return d.scale * math.Pow(-math.Log1p(-p), 1/d.shape)
+}
