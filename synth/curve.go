@@ -21,7 +21,9 @@ func newCurve(r fit.Rate, window time.Duration, scale float64) *curve {
 	for _, v := range r.Relative {
 		c.rate = append(c.rate, v*r.Mean*scale)
 	}
-	c.total = c.until(window)
+	for i, r := range c.rate {
+		c.total += r * c.length(i)
+	}
 	return c
 }
 
@@ -69,11 +71,12 @@ func (c *curve) time(p position) time.Duration {
 	return time.Duration(ns)
 }
 
-// until is the integral of the rate over the first d, which lies in the window.
+// until is the integral of the rate over the first d.
 func (c *curve) until(d time.Duration) (n float64) {
-	t := d.Seconds()
+	windows := math.Floor(d.Seconds() / c.window)
+	t := d.Seconds() - windows*c.window
 	for i, r := range c.rate {
 		n += r * min(max(t-float64(i)*c.width, 0), c.length(i))
 	}
-	return n
+	return n + windows*c.total
 }

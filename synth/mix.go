@@ -41,22 +41,36 @@ func checkParts(parts []Part) error {
 	return nil
 }
 
-// rates returns the requests a second of each part. Shares divide the overall rate;
-// without them it is divided as the profiles' own rates are.
-func rates(parts []Part, overall float64) []float64 {
-	weights := make([]float64, len(parts))
-	var sum float64
+// scales returns what each part's own rates are multiplied by, so that over the
+// first span of the trace as many requests are due as o asks for: the mean of the
+// recorded curve over that span, which is not that of the whole, counts. Shares
+// divide the overall rate; without them it is divided as the profiles' own rates are.
+func scales(parts []Part, o Options, span time.Duration) []float64 {
+	own, weights := make([]float64, len(parts)), make([]float64, len(parts))
+	var all, sum float64
 	for i, p := range parts {
+		own[i] = meanRate(p.Profile, span)
 		weights[i] = p.Share
 		if p.Share == 0 {
-			weights[i] = ownRate(p.Profile)
+			weights[i] = own[i]
 		}
-		sum += weights[i]
+		all, sum = all+own[i], sum+weights[i]
+	}
+	if o.Rate > 0 {
+		all = o.Rate
 	}
 	for i := range weights {
-		weights[i] *= overall / sum
+		weights[i] *= all / sum / own[i]
 	}
 	return weights
+}
+
+// meanRate is the requests a second of a profile over the first d of its curve.
+func meanRate(p *fit.Profile, d time.Duration) (rate float64) {
+	for _, name := range sorted(p.Apps) {
+		rate += newCurve(p.Apps[name].Rate, p.Source.Window, 1).until(d) / d.Seconds()
+	}
+	return rate
 }
 
 func ownRate(p *fit.Profile) (rate float64) {
@@ -75,22 +89,19 @@ func longest(parts []Part) (d time.Duration) {
 
 func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// notes tell what the recorded curve of a part does not carry over a trace of about span.
-func notes(p Part, span time.Duration, scale float64) []string {
+// notes tell what the recorded curve of a part does not carry over a trace of about
+// span, at the rate that was asked for or, if it is 0, at its own.
+func notes(p Part, span time.Duration, asked float64) []string {
 	window := p.Profile.Source.Window
 	if span > window {
 		return []string{fmt.Sprintf("%s was fitted on %v: its rate curve is repeated to fill %v", label(p), window, span.Round(time.Millisecond))}
 	}
-	var got float64
-	for _, name := range sorted(p.Profile.Apps) {
-		got += newCurve(p.Profile.Apps[name].Rate, window, scale).until(span) / span.Seconds()
-	}
-	want := ownRate(p.Profile) * scale
-	if math.Abs(got/want-1) <= .01 {
+	got, mean := meanRate(p.Profile, span), ownRate(p.Profile)
+	if asked > 0 || math.Abs(got/mean-1) <= .01 {
 		return nil
 	}
 	return []string{fmt.Sprintf("the first %v of the rate curve of %s are %.3g of its mean: expect about %.4g requests a second, not %.4g",
-		span.Round(time.Millisecond), label(p), got/want, got, want)}
+		span.Round(time.Millisecond), label(p), got/mean, got, mean)}
 }
 
 func label(p Part) string {

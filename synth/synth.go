@@ -26,7 +26,7 @@ type Part struct {
 type Options struct {
 	For   time.Duration // length of the trace; 0: unlimited where Count is set, else the longest window
 	Count int64         // requests at most; 0: no limit
-	Rate  float64       // requests a second of all parts together; 0: the profiles' own
+	Rate  float64       // requests a second of all parts together, the mean over the trace; 0: the profiles' own
 	Seed  uint64
 }
 
@@ -53,17 +53,18 @@ func (o Options) resolve(parts []Part) Options {
 	if o.Count == 0 {
 		o.Count = math.MaxInt64
 	}
-	if o.Rate == 0 {
-		for _, p := range parts {
-			o.Rate += ownRate(p.Profile)
-		}
-	}
 	return o
 }
 
 // span is about how long the trace will be.
-func (o Options) span() time.Duration {
-	return time.Duration(min(float64(o.For), float64(o.Count)/o.Rate*float64(time.Second)))
+func (o Options) span(parts []Part) time.Duration {
+	rate := o.Rate
+	for _, p := range parts {
+		if o.Rate == 0 {
+			rate += ownRate(p.Profile)
+		}
+	}
+	return time.Duration(min(float64(o.For), max(1, float64(o.Count)/rate*float64(time.Second))))
 }
 
 // A Generator is a traces.Reader of synthetic requests in the order of arrival. It
@@ -88,10 +89,10 @@ func New(parts []Part, o Options) (*Generator, error) {
 	}
 	o = o.resolve(parts)
 	g := &Generator{end: o.For, left: o.Count}
-	for i, rate := range rates(parts, o.Rate) {
+	span := o.span(parts)
+	for i, scale := range scales(parts, o, span) {
 		p := parts[i]
-		scale := rate / ownRate(p.Profile)
-		g.notes = append(g.notes, notes(p, o.span(), scale)...)
+		g.notes = append(g.notes, notes(p, span, o.Rate)...)
 		for _, name := range sorted(p.Profile.Apps) {
 			g.sources = append(g.sources, newSource(p, name, len(parts) > 1, scale, o.Seed))
 		}

@@ -329,6 +329,28 @@ func TestModels(t *testing.T) {
 	}
 }
 
+// The rate that was asked for is the mean over the trace that is made, whatever
+// part of the recorded curve it covers, and shares are shares of its requests.
+func TestRateIsTheTracesOwnMean(t *testing.T) {
+	low, flat := profile(), profile()
+	for _, a := range flat.Apps {
+		a.Rate.Width, a.Rate.Relative = time.Hour, []float64{1}
+	}
+	parts := []Part{{Name: "low", Profile: low, Share: .25}, {Name: "flat", Profile: flat, Share: .75}}
+	for _, d := range []time.Duration{10 * time.Minute, time.Hour, 90 * time.Minute} {
+		counts := make(map[string]float64)
+		for _, rec := range collect(t, parts, Options{For: d, Rate: 20, Seed: 4}) {
+			name, _, _ := strings.Cut(rec.App.V, "/")
+			counts[name]++
+		}
+		for name, share := range map[string]float64{"low": .25, "flat": .75} {
+			if want := 20 * share * d.Seconds(); math.Abs(counts[name]/want-1) > .05 {
+				t.Errorf("%v: %g requests of %s, want about %g", d, counts[name], name, want)
+			}
+		}
+	}
+}
+
 // A curve is repeated or cut only with a word of it.
 func TestNotes(t *testing.T) {
 	for _, c := range []struct {
@@ -340,7 +362,8 @@ func TestNotes(t *testing.T) {
 		{Options{For: 3 * time.Hour}, "was fitted on 1h0m0s: its rate curve is repeated to fill 3h0m0s"},
 		{Options{Count: 20_000}, "repeated"},
 		{Options{Count: 100_000, For: time.Hour}, ""},
-		{Options{For: 10 * time.Minute, Rate: 20}, "are 0.625 of its mean: expect about 12.5 requests a second, not 20"},
+		{Options{For: 10 * time.Minute}, "are 0.625 of its mean: expect about 1.25 requests a second, not 2"},
+		{Options{For: 10 * time.Minute, Rate: 20}, ""},
 	} {
 		g, err := New([]Part{{Name: "p", Profile: profile()}}, c.o)
 		if err != nil {
