@@ -49,6 +49,7 @@ func (e *env) demo(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	cfg.Model = "sim"
 	served, err := serveSim(cfg, "127.0.0.1:0")
 	if err != nil {
 		return err
