@@ -45,24 +45,26 @@ func checkParts(parts []Part) error {
 // first span of the trace as many requests are due as o asks for: the mean of the
 // recorded curve over that span, which is not that of the whole, counts. Shares
 // divide the overall rate; without them it is divided as the profiles' own rates are.
-func scales(parts []Part, o Options, span time.Duration) []float64 {
-	own, weights := make([]float64, len(parts)), make([]float64, len(parts))
-	var all, sum float64
+func scales(parts []Part, o Options, span time.Duration) ([]float64, error) {
+	own, scales := make([]float64, len(parts)), make([]float64, len(parts))
+	var all, shares float64
 	for i, p := range parts {
 		own[i] = meanRate(p.Profile, span)
-		weights[i] = p.Share
-		if p.Share == 0 {
-			weights[i] = own[i]
+		all, shares = all+own[i], shares+p.Share
+	}
+	for i, p := range parts {
+		scales[i] = 1 // no share and no rate: exactly as it was
+		if shares > 0 {
+			scales[i] = p.Share / shares * all / own[i]
 		}
-		all, sum = all+own[i], sum+weights[i]
+		if o.Rate > 0 {
+			scales[i] *= o.Rate / all
+		}
+		if !(scales[i] > 0) || math.IsInf(scales[i], 0) {
+			return nil, fmt.Errorf("%s has no requests in the first %v of its rate curve that could be scaled: make the trace longer", label(p), span.Round(time.Millisecond))
+		}
 	}
-	if o.Rate > 0 {
-		all = o.Rate
-	}
-	for i := range weights {
-		weights[i] *= all / sum / own[i]
-	}
-	return weights
+	return scales, nil
 }
 
 // meanRate is the requests a second of a profile over the first d of its curve.

@@ -90,7 +90,11 @@ func New(parts []Part, o Options) (*Generator, error) {
 	o = o.resolve(parts)
 	g := &Generator{end: o.For, left: o.Count}
 	span := o.span(parts)
-	for i, scale := range scales(parts, o, span) {
+	scales, err := scales(parts, o, span)
+	if err != nil {
+		return nil, err
+	}
+	for i, scale := range scales {
 		p := parts[i]
 		g.notes = append(g.notes, notes(p, span, o.Rate)...)
 		for _, name := range sorted(p.Profile.Apps) {

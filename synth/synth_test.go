@@ -351,6 +351,17 @@ func TestRateIsTheTracesOwnMean(t *testing.T) {
 	}
 }
 
+// Where the recorded curve has nothing, no factor makes a rate of it.
+func TestNothingCannotBeScaled(t *testing.T) {
+	p := profile()
+	for _, a := range p.Apps {
+		a.Rate.Width, a.Rate.Relative = 30*time.Minute, []float64{0, 2}
+	}
+	if _, err := New([]Part{{Profile: p}}, Options{For: 10 * time.Minute, Rate: 20}); err == nil || !strings.Contains(err.Error(), "make the trace longer") {
+		t.Errorf("err = %v", err)
+	}
+}
+
 // A curve is repeated or cut only with a word of it.
 func TestNotes(t *testing.T) {
 	for _, c := range []struct {
@@ -470,6 +481,7 @@ func TestHeavyTailEnds(t *testing.T) {
 func FuzzNew(f *testing.F) {
 	f.Add("gamma", .02, 1., 1e-9, 1e-12)
 	f.Add("lomax", 500., 1e12, 1e300, 1.)
+	f.Add("lomax", 37.5, 1e11, 1e300, 1.)
 	f.Fuzz(func(t *testing.T, family string, shape, scale, mean, rate float64) {
 		p := profile()
 		delete(p.Apps, "code")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"time"
 )
 
 // Merge interleaves sorted traces by arrival. So that no two rows have the same
@@ -18,6 +19,35 @@ func Merge(rs ...Reader) Reader {
 		own[i] = reseq(r, func(seq uint64) uint64 { return seq*n + uint64(i) })
 	}
 	return interleave(own)
+}
+
+// Concat reads traces one after the other, the i-th shifted in time by shift(i),
+// which is asked once the first row of that trace has been read. Its rows are in
+// order only if the traces follow each other; Seqs are made unique as Merge does.
+func Concat(rs []Reader, shift func(i int) (time.Duration, error)) Reader {
+	var by time.Duration
+	i, n, first := 0, uint64(len(rs)), true
+	return reseq(ReaderFunc(func(rec *Record) error {
+		for i < len(rs) {
+			switch err := rs[i].Read(rec); {
+			case errors.Is(err, io.EOF):
+				i, first = i+1, true
+				continue
+			case err != nil:
+				return err
+			}
+			if first {
+				var err error
+				if by, err = shift(i); err != nil {
+					return err
+				}
+				first = false
+			}
+			rec.Arrival += by
+			return nil
+		}
+		return io.EOF
+	}), func(seq uint64) uint64 { return seq*n + uint64(i) })
 }
 
 func reseq(r Reader, to func(uint64) uint64) Reader {

@@ -63,3 +63,19 @@ func TestMerge(t *testing.T) {
 		}
 	}
 }
+
+// Concatenated traces keep their rows and their clocks, with unique Seqs.
+func TestConcat(t *testing.T) {
+	rs := []Reader{FromSlice(plainRecords(3)), FromSlice(nil), FromSlice(plainRecords(2))}
+	got, err := Collect(Concat(rs, func(i int) (time.Duration, error) { return time.Duration(i) * time.Hour, nil }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := make(map[uint64]bool)
+	for i, want := range []time.Duration{0, time.Millisecond, 2 * time.Millisecond, 2 * time.Hour, 2*time.Hour + time.Millisecond} {
+		if got[i].Arrival != want || seen[got[i].Seq] {
+			t.Errorf("row %d: %v, seq %d", i, got[i].Arrival, got[i].Seq)
+		}
+		seen[got[i].Seq] = true
+	}
+}

@@ -68,16 +68,12 @@ func (e *env) convert(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	rows, err := concat(inputs)
-	if err != nil {
-		return err
-	}
 	w, err := e.createTrace(c, e.stamp(traces.Meta{Kind: traces.KindTrace}))
 	if err != nil {
 		return err
 	}
 	defer w.Discard()
-	edited, edits, err := edit(c, bound(ctx, strict(rows, rejects)))
+	edited, edits, err := edit(c, bound(ctx, strict(concat(inputs), rejects)))
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"wavetank/traces"
@@ -89,65 +88,28 @@ func explainLog(err error) error {
 // concat reads inputs one after the other as one trace that starts where the
 // first does. Clocks are kept: an input that began an hour later starts an hour
 // later. Its rows are not in order, which the writer of a trace sees to.
-func concat(inputs []input) (traces.Reader, error) {
+func concat(inputs []input) traces.Reader {
 	if len(inputs) == 1 {
-		return inputs[0], nil
+		return inputs[0]
 	}
-	i, n := 0, uint64(len(inputs))
+	readers := make([]traces.Reader, len(inputs))
+	for i, in := range inputs {
+		readers[i] = in
+	}
 	var start *time.Time
-	var shift time.Duration
-	fresh := true
-	return traces.ReaderFunc(func(rec *traces.Record) error {
-		for i < len(inputs) {
-			err := inputs[i].Read(rec)
-			if errors.Is(err, io.EOF) {
-				i, fresh = i+1, true
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			if fresh {
-				if shift, err = shiftOf(inputs[i].Meta(), &start, i); err != nil {
-					return err
-				}
-				fresh = false
-			}
-			place(rec, shift, func(seq uint64) uint64 { return seq*n + uint64(i) })
-			return nil
+	return traces.Concat(readers, func(i int) (time.Duration, error) {
+		t0 := inputs[i].Meta().T0
+		if i == 0 {
+			start = t0
 		}
-		return io.EOF
-	}), nil
-}
-
-func place(rec *traces.Record, shift time.Duration, seq func(uint64) uint64) {
-	rec.Arrival += shift
-	rec.Seq = seq(rec.Seq)
-	if rec.Outcome.RetryOf.Known {
-		rec.Outcome.RetryOf.V = seq(rec.Outcome.RetryOf.V)
-	}
-	if rec.After != nil {
-		after := make([]uint64, len(rec.After))
-		for i, s := range rec.After {
-			after[i] = seq(s)
+		if (t0 == nil) != (start == nil) {
+			return 0, errors.New("some of the inputs have wall-clock times and some relative ones: they cannot be put on one clock")
 		}
-		rec.After = after
-	}
-}
-
-// shiftOf returns how much later than the first an input starts.
-func shiftOf(m traces.Meta, start **time.Time, i int) (time.Duration, error) {
-	if i == 0 {
-		*start = m.T0
-		return 0, nil
-	}
-	if (m.T0 == nil) != (*start == nil) {
-		return 0, errors.New("some of the inputs have wall-clock times and some relative ones: they cannot be put on one clock")
-	}
-	if m.T0 == nil {
-		return 0, nil
-	}
-	return m.T0.Sub(**start), nil
+		if t0 == nil {
+			return 0, nil
+		}
+		return t0.Sub(*start), nil
+	})
 }
 
 // bound makes reading r end with the context.
