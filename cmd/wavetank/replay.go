@@ -121,7 +121,11 @@ func (e *env) player(c *cli.Context, o replay.Options, m traces.Meta) (player, *
 		progress := e.watch(w)
 		defer progress.stop()
 		defer target.Close()
-		return replay.Run(ctx, target, r, progress, o)
+		result, err := replay.Run(ctx, target, r, progress, o)
+		if n := target.Repeated(); n > 0 {
+			t.Options["repeated"] = fmt.Sprintf("%d requests, whose idle connection the server had closed", n)
+		}
+		return result, err
 	}, t, nil
 }
 
@@ -184,7 +188,9 @@ func (e *env) calibrate(c *cli.Context, target *openai.Target, t *traces.Target)
 		return hint(err, "--no-calibrate goes ahead without asking the server first")
 	}
 	t.Options["prompt_overhead"] = fmt.Sprint(n)
-	e.warn("the server adds %d tokens to a prompt: prompts are made shorter by that", n)
+	if n > 0 {
+		e.warn("the server adds %d tokens to a prompt: prompts are made shorter by that", n)
+	}
 	return nil
 }
 

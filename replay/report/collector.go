@@ -110,7 +110,7 @@ func (c *collector) addTokens(r *traces.Record) {
 		}
 	}
 	tally(t.Basis).add(o.TokenBasis)
-	if n := outputSeen(r); n.Known && o.Events.Known && o.Events.V < n.V {
+	if outputSeen(r).Known && o.Events.Known && o.Events.V < tokensSent(r) {
 		t.MultiTokenEvents++
 	}
 }

@@ -67,7 +67,7 @@ var Metrics = []Metric{
 	},
 	{
 		Name: "tpot", Unit: "ms", Rows: OKRows,
-		About: "time per output token after the first = (last_token - first_token) / (N - 1), N the output tokens seen, the first event taken for one token (events of several tokens make it too small: see multi_token_events). TTFT is not in it. Undefined below two tokens, and where all tokens came in one event",
+		About: "time per output token after the first = (last_token - first_token) / (N - 1), N the output tokens seen, the first event taken for one token (events of several tokens make it too small: see multi_token_events). An answer that ended by itself (finish stop) with one token more than events ended with a token that is not sent: it is not in N. TTFT is not in it. Undefined below two tokens, and where all tokens came in one event",
 		Of:    tpot, Why: whyTPOT,
 	},
 	{
@@ -212,7 +212,17 @@ func tpot(r *traces.Record) (float64, bool) {
 		return 0, false
 	}
 	o := &r.Outcome
-	return millis(o.LastToken.V-o.FirstToken.V) / float64(outputSeen(r).V-1), true
+	return millis(o.LastToken.V-o.FirstToken.V) / float64(tokensSent(r)-1), true
+}
+
+// tokensSent is the output tokens less the one by which a model ends its answer:
+// servers count it in usage, but no event brings it and so no time is known for it.
+func tokensSent(r *traces.Record) int32 {
+	n, o := outputSeen(r).V, &r.Outcome
+	if o.FinishReason.V == "stop" && o.Events.Known && n == o.Events.V+1 {
+		n--
+	}
+	return n
 }
 
 // whyTPOT is "" where TPOT is defined.
@@ -223,7 +233,7 @@ func whyTPOT(r *traces.Record) string {
 		return "output tokens not counted"
 	case !o.FirstToken.Known || !o.LastToken.Known:
 		return "no first or last token"
-	case n.V < 2:
+	case tokensSent(r) < 2:
 		return "fewer than two tokens"
 	case o.Events.Known && o.Events.V < 2, !o.Events.Known && o.FirstToken == o.LastToken:
 		return "all tokens in one event"

@@ -150,3 +150,23 @@ func TestProductionTokensAreSeenOnes(t *testing.T) {
 		t.Error("a log has no lag")
 	}
 }
+
+// The token by which a model ends its answer is in usage, and no event brings it:
+// 264 events and 265 tokens are 263 pauses. (Seen on llama.cpp's server.)
+func TestTPOTOfAnAnswerThatEndedByItself(t *testing.T) {
+	rec := traces.Record{Outcome: traces.Outcome{
+		Status: traces.OK, FinishReason: traces.Some("stop"), Events: traces.Some[int32](264), OutputTokensSeen: traces.Some[int32](265),
+		FirstToken: traces.Some(time.Second), LastToken: traces.Some(time.Second + 263*10*time.Millisecond),
+	}}
+	if got, _ := tpot(&rec); got != 10 {
+		t.Errorf("TPOT is %g ms, want 10", got)
+	}
+	rec.Outcome.FinishReason = traces.Some("length") // here the last token was sent, with another
+	if got, _ := tpot(&rec); got >= 10 {
+		t.Errorf("TPOT is %g ms, want less than 10", got)
+	}
+	s, err := Summarize(traces.FromSlice([]traces.Record{rec}), traces.Meta{Kind: traces.KindRun}, Options{})
+	if err != nil || s.Tokens.MultiTokenEvents != 1 {
+		t.Errorf("%d rows with several tokens an event, %v", s.Tokens.MultiTokenEvents, err)
+	}
+}
