@@ -2,7 +2,7 @@ STATICCHECK = go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 PLATFORMS   = linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 FUZZTIME    = 5s
 
-.PHONY: check fmt lint test fuzz cross e2e bench
+.PHONY: check fmt lint test fuzz cross e2e bench bench-peers
 
 check: fmt lint test fuzz cross e2e
 
@@ -27,3 +27,7 @@ e2e:
 
 bench:
 	go test -run '^$$' -bench . -benchmem ./...
+
+# Beside DuckDB, which WAVETANK_TEST_PYTHON must have.
+bench-peers:
+	go test -run '^$$' -bench 'Peers|MooncakeConversation' -benchtime 1x ./cmd/wavetank

@@ -1,6 +1,7 @@
 package traces
 
 import (
+	"iter"
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -12,21 +13,29 @@ import (
 type column struct {
 	name  string
 	typ   arrow.DataType
-	known func(*Record) bool
-	add   func(array.Builder, *Record)         // called only where known
+	value func(*Record) any
+	add   func(array.Builder) func(*Record)    // called only for rows that know it
 	bind  func(arrow.Array) func(*Record, int) // the setter for the array's rows that are not null
 }
 
 // columns is the schema of a trace, version 1, in the order of the file.
 var columns = []column{
 	required("seq", arrow.PrimitiveTypes.Uint64,
-		func(b array.Builder, r *Record) { b.(*array.Uint64Builder).Append(r.Seq) },
+		func(r *Record) any { return r.Seq },
+		func(b array.Builder) func(*Record) {
+			ub := b.(*array.Uint64Builder)
+			return func(r *Record) { ub.Append(r.Seq) }
+		},
 		func(a arrow.Array) func(*Record, int) {
 			v := a.(*array.Uint64)
 			return func(r *Record, i int) { r.Seq = v.Value(i) }
 		}),
 	required("arrival_ns", arrow.PrimitiveTypes.Int64,
-		func(b array.Builder, r *Record) { b.(*array.Int64Builder).Append(int64(r.Arrival)) },
+		func(r *Record) any { return r.Arrival },
+		func(b array.Builder) func(*Record) {
+			ib := b.(*array.Int64Builder)
+			return func(r *Record) { ib.Append(int64(r.Arrival)) }
+		},
 		func(a arrow.Array) func(*Record, int) {
 			v := a.(*array.Int64)
 			return func(r *Record, i int) { r.Arrival = time.Duration(v.Value(i)) }
@@ -97,6 +106,19 @@ func Columns() []string {
 		names[i] = c.name
 	}
 	return names
+}
+
+// Values yields the name and the value of each column that rec knows, in the order
+// of Columns. The types are those of a Record's fields, out of their Opt: string,
+// bool, int32, uint64, time.Duration, []byte, Status, and slices.
+func Values(rec *Record) iter.Seq2[string, any] {
+	return func(yield func(string, any) bool) {
+		for i := range knownTo(rec).each() {
+			if c := &columns[i]; !yield(c.name, c.value(rec)) {
+				return
+			}
+		}
+	}
 }
 
 var columnIndex = func() map[string]int {

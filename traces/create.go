@@ -147,7 +147,7 @@ func (w *FileWriter) flush() error {
 	if w.batch.rows == 0 {
 		return nil
 	}
-	want := w.batch.has()
+	want := w.batch.has
 	w.seen |= want
 	if w.journal {
 		want = allColumns // one part, whatever comes
@@ -182,6 +182,12 @@ func createPart(path string, set columnSet, m Meta) (*part, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return &part{f, enc}, nil
+}
+
+// abandon closes a part that will not be whole.
+func (p *part) abandon() {
+	p.enc.wait()
+	p.f.Close()
 }
 
 // finish makes the part a whole file on the disk.
@@ -238,7 +244,7 @@ func (w *FileWriter) stop() {
 // worth keeping, since they cannot be had again.
 func (w *FileWriter) release() {
 	for _, p := range w.parts {
-		p.f.Close()
+		p.abandon()
 	}
 	if !w.journal {
 		w.removeParts(0)
@@ -354,7 +360,7 @@ func (w *FileWriter) Discard() {
 	}
 	w.stop()
 	for _, p := range w.parts {
-		p.f.Close()
+		p.abandon()
 	}
 	w.removeParts(0)
 	if w.out != nil {

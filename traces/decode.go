@@ -111,6 +111,8 @@ func ended(err error) error {
 type decoder struct {
 	msgs   *messages
 	ipc    *ipc.Reader
+	schema *arrow.Schema
+	fetch  func() (arrow.Record, error) // the next batch
 	row    int
 	rows   int
 	always []func(*Record, int) // setters of columns without nulls in this batch
@@ -134,12 +136,13 @@ func newDecoder(r io.Reader) (*decoder, error) {
 	if d.ipc, err = ipc.NewReaderFromMessageReader(d.msgs); err != nil {
 		return nil, fmt.Errorf("read schema: %w", err)
 	}
+	d.schema, d.fetch = d.ipc.Schema(), d.ipc.Read
 	return d, d.checkSchema()
 }
 
 // checkSchema says no to a table that is not a trace, and to one of a later version.
 func (d *decoder) checkSchema() error {
-	schema := d.ipc.Schema()
+	schema := d.schema
 	if v, ok := schema.Metadata().GetValue(schemaKey); ok && v != schemaVersion {
 		return fmt.Errorf("trace schema %q is not known to this version (it reads %s)", v, schemaVersion)
 	}
@@ -184,7 +187,7 @@ func isText(t arrow.DataType) bool {
 	return id == arrow.STRING || id == arrow.LARGE_STRING || id == arrow.STRING_VIEW
 }
 
-func (d *decoder) meta() (Meta, error) { return parseMeta(d.ipc.Schema().Metadata()) }
+func (d *decoder) meta() (Meta, error) { return parseMeta(d.schema.Metadata()) }
 
 func parseMeta(md arrow.Metadata) (m Meta, err error) {
 	js, ok := md.GetValue(metaKey)
@@ -224,7 +227,7 @@ func (d *decoder) Read(rec *Record) (err error) {
 }
 
 func (d *decoder) next() error {
-	batch, err := d.ipc.Read()
+	batch, err := d.fetch()
 	if err != nil {
 		return err
 	}

@@ -6,8 +6,61 @@ import (
 	"hash/fnv"
 	"io"
 	"math"
+	"strings"
 	"time"
 )
+
+// An Edit is a Reader around another that tells what it did to its rows.
+type Edit struct {
+	Reader
+	Name   string        // what it does, with its parameters
+	Counts []Count       // whole once Read has returned io.EOF
+	Start  time.Duration // the edited trace's Arrival 0 in the trace it was made of; whole with Counts
+}
+
+// A Count is how many rows, or whatever What says, an Edit met.
+type Count struct {
+	What string
+	N    int64
+}
+
+// String is a line for Meta.Edits.
+func (e *Edit) String() string {
+	var b strings.Builder
+	b.WriteString(e.Name)
+	for i, c := range e.Counts {
+		b.WriteString([]string{": ", ", "}[min(i, 1)])
+		fmt.Fprintf(&b, "%d %s", c.N, c.What)
+	}
+	return b.String()
+}
+
+// newEdit begins an Edit with counts of 0.
+func newEdit(name string, whats ...string) *Edit {
+	e := &Edit{Name: name}
+	for _, what := range whats {
+		e.Counts = append(e.Counts, Count{What: what})
+	}
+	return e
+}
+
+// each reads r and has change look at every row.
+func (e *Edit) each(r Reader, change func(*Record)) *Edit {
+	e.Reader = ReaderFunc(func(rec *Record) error {
+		err := r.Read(rec)
+		if err == nil {
+			change(rec)
+		}
+		return err
+	})
+	return e
+}
+
+// keep reads the rows of r for which keep is true.
+func (e *Edit) keep(r Reader, keep func(*Record) bool) *Edit {
+	e.Reader = Filter(r, keep)
+	return e
+}
 
 // Filter keeps the rows for which keep is true.
 func Filter(r Reader, keep func(*Record) bool) Reader {

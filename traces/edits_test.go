@@ -106,7 +106,26 @@ func TestEditsPassErrorsOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	where, err := Where(source(), "status=unknown")
+	if err != nil {
+		t.Fatal(err)
+	}
+	thin, err := Thin(source(), 1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	multiply, err := Multiply(source(), 1, MultiplyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	relabel, err := Relabel(source(), "", "x=y")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, r := range map[string]Reader{
+		"Where": where, "Thin": thin, "Multiply": multiply, "Relabel": relabel,
+		"WindowSessions": WindowSessions(source(), 0, 0), "Preroll": Preroll(source(), 0, 0), "DropBodies": DropBodies(source()),
+		"EndStamped": EndStamped(source()), "Unwrap": Unwrap(source(), 0), "Dedupe": Dedupe(source()), "Dequantize": Dequantize(source(), 1, 0),
 		"Filter": Filter(source(), func(*Record) bool { return true }),
 		"Window": Window(source(), 0, 0), "Speed": Speed(source(), 1), "Shard": shard,
 		"InOrder": InOrder(source()), "Merge": Merge(source()), "Sort": Sort(source(), ""),

@@ -10,31 +10,43 @@ import (
 // A kind moves values of one Go type into an Arrow builder and out of an array.
 type kind[T any] struct {
 	typ arrow.DataType
-	add func(array.Builder, T)
+	add func(array.Builder) func(*T)
 	at  func(arrow.Array) func(int) T
 }
 
 var (
 	int32s = kind[int32]{
 		arrow.PrimitiveTypes.Int32,
-		func(b array.Builder, v int32) { b.(*array.Int32Builder).Append(v) },
+		func(b array.Builder) func(*int32) {
+			to := b.(*array.Int32Builder)
+			return func(v *int32) { to.Append(*v) }
+		},
 		func(a arrow.Array) func(int) int32 { return a.(*array.Int32).Value },
 	}
 	uint32s = kind[uint32]{
 		arrow.PrimitiveTypes.Uint32,
-		func(b array.Builder, v uint32) { b.(*array.Uint32Builder).Append(v) },
+		func(b array.Builder) func(*uint32) {
+			to := b.(*array.Uint32Builder)
+			return func(v *uint32) { to.Append(*v) }
+		},
 		func(a arrow.Array) func(int) uint32 { return a.(*array.Uint32).Value },
 	}
 	uint64s = kind[uint64]{
 		arrow.PrimitiveTypes.Uint64,
-		func(b array.Builder, v uint64) { b.(*array.Uint64Builder).Append(v) },
+		func(b array.Builder) func(*uint64) {
+			to := b.(*array.Uint64Builder)
+			return func(v *uint64) { to.Append(*v) }
+		},
 		func(a arrow.Array) func(int) uint64 { return a.(*array.Uint64).Value },
 	}
 	// durations are plain int64 nanoseconds on disk: Parquet has no duration
 	// type, and other readers show it as an interval.
 	durations = kind[time.Duration]{
 		arrow.PrimitiveTypes.Int64,
-		func(b array.Builder, v time.Duration) { b.(*array.Int64Builder).Append(int64(v)) },
+		func(b array.Builder) func(*time.Duration) {
+			to := b.(*array.Int64Builder)
+			return func(v *time.Duration) { to.Append(int64(*v)) }
+		},
 		func(a arrow.Array) func(int) time.Duration {
 			v := a.(*array.Int64)
 			return func(i int) time.Duration { return time.Duration(v.Value(i)) }
@@ -42,12 +54,18 @@ var (
 	}
 	bools = kind[bool]{
 		arrow.FixedWidthTypes.Boolean,
-		func(b array.Builder, v bool) { b.(*array.BooleanBuilder).Append(v) },
+		func(b array.Builder) func(*bool) {
+			to := b.(*array.BooleanBuilder)
+			return func(v *bool) { to.Append(*v) }
+		},
 		func(a arrow.Array) func(int) bool { return a.(*array.Boolean).Value },
 	}
 	texts = kind[string]{
 		arrow.BinaryTypes.String,
-		func(b array.Builder, v string) { b.(*array.StringBuilder).Append(v) },
+		func(b array.Builder) func(*string) {
+			to := b.(*array.StringBuilder)
+			return func(v *string) { to.Append(*v) }
+		},
 		func(a arrow.Array) func(int) string { return repeated(a.(array.StringLike).Value) },
 	}
 )
@@ -69,12 +87,15 @@ func repeated(at func(int) string) func(int) string {
 func optional[T any](k kind[T]) kind[Opt[T]] {
 	return kind[Opt[T]]{
 		typ: k.typ,
-		add: func(b array.Builder, v Opt[T]) {
-			if !v.Known {
-				b.AppendNull()
-				return
+		add: func(b array.Builder) func(*Opt[T]) {
+			add := k.add(b)
+			return func(v *Opt[T]) {
+				if !v.Known {
+					b.AppendNull()
+					return
+				}
+				add(&v.V)
 			}
-			k.add(b, v.V)
 		},
 		at: func(a arrow.Array) func(int) Opt[T] {
 			at := k.at(a)
@@ -91,14 +112,17 @@ func optional[T any](k kind[T]) kind[Opt[T]] {
 // A member is one field of a struct type.
 type member[S any] struct {
 	field arrow.Field
-	add   func(array.Builder, S)
+	add   func(array.Builder) func(*S)
 	bind  func(arrow.Array) func(*S, int)
 }
 
 func memberOf[S, T any](name string, k kind[T], get func(*S) *T) member[S] {
 	return member[S]{
 		field: arrow.Field{Name: name, Type: k.typ, Nullable: true},
-		add:   func(b array.Builder, s S) { k.add(b, *get(&s)) },
+		add: func(b array.Builder) func(*S) {
+			add := k.add(b)
+			return func(s *S) { add(get(s)) }
+		},
 		bind: func(a arrow.Array) func(*S, int) {
 			at := k.at(a)
 			return func(s *S, i int) { *get(s) = at(i) }
@@ -113,11 +137,17 @@ func structs[S any](members ...member[S]) kind[S] {
 	}
 	return kind[S]{
 		typ: arrow.StructOf(fields...),
-		add: func(b array.Builder, s S) {
+		add: func(b array.Builder) func(*S) {
 			sb := b.(*array.StructBuilder)
-			sb.Append(true)
+			add := make([]func(*S), len(members))
 			for i, m := range members {
-				m.add(sb.FieldBuilder(i), s)
+				add[i] = m.add(sb.FieldBuilder(i))
+			}
+			return func(s *S) {
+				sb.Append(true)
+				for _, f := range add {
+					f(s)
+				}
 			}
 		},
 		at: func(a arrow.Array) func(int) S {
@@ -153,8 +183,11 @@ func scalar[T any](name string, k kind[T], field func(*Record) *Opt[T]) column {
 	return column{
 		name:  name,
 		typ:   k.typ,
-		known: func(r *Record) bool { return field(r).Known },
-		add:   func(b array.Builder, r *Record) { k.add(b, field(r).V) },
+		value: func(r *Record) any { return field(r).V },
+		add: func(b array.Builder) func(*Record) {
+			add := k.add(b)
+			return func(r *Record) { add(&field(r).V) }
+		},
 		bind: func(a arrow.Array) func(*Record, int) {
 			at := k.at(a)
 			return func(r *Record, i int) { *field(r) = Opt[T]{at(i), true} }
@@ -171,12 +204,16 @@ func list[T any](name string, k kind[T], field func(*Record) *[]T) column {
 	return column{
 		name:  name,
 		typ:   arrow.ListOf(k.typ),
-		known: func(r *Record) bool { return *field(r) != nil },
-		add: func(b array.Builder, r *Record) {
+		value: func(r *Record) any { return *field(r) },
+		add: func(b array.Builder) func(*Record) {
 			lb := b.(*array.ListBuilder)
-			lb.Append(true)
-			for _, v := range *field(r) {
-				k.add(lb.ValueBuilder(), v)
+			add := k.add(lb.ValueBuilder())
+			return func(r *Record) {
+				lb.Append(true)
+				vs := *field(r)
+				for i := range vs {
+					add(&vs[i])
+				}
 			}
 		},
 		bind: func(a arrow.Array) func(*Record, int) {
@@ -201,8 +238,11 @@ func bytesColumn(name string, field func(*Record) *[]byte) column {
 	return column{
 		name:  name,
 		typ:   arrow.BinaryTypes.Binary,
-		known: func(r *Record) bool { return *field(r) != nil },
-		add:   func(b array.Builder, r *Record) { b.(*array.BinaryBuilder).Append(*field(r)) },
+		value: func(r *Record) any { return *field(r) },
+		add: func(b array.Builder) func(*Record) {
+			to := b.(*array.BinaryBuilder)
+			return func(r *Record) { to.Append(*field(r)) }
+		},
 		bind: func(a arrow.Array) func(*Record, int) {
 			v := a.(*array.Binary)
 			return func(r *Record, i int) { *field(r) = append([]byte{}, v.Value(i)...) }
@@ -210,17 +250,21 @@ func bytesColumn(name string, field func(*Record) *[]byte) column {
 	}
 }
 
-func required(name string, typ arrow.DataType, add func(array.Builder, *Record), bind func(arrow.Array) func(*Record, int)) column {
-	return column{name: name, typ: typ, known: func(*Record) bool { return true }, add: add, bind: bind}
+func required(name string, typ arrow.DataType, value func(*Record) any, add func(array.Builder) func(*Record), bind func(arrow.Array) func(*Record, int)) column {
+	return column{name: name, typ: typ, value: value, add: add, bind: bind}
 }
 
 var statusColumn = required("status", arrow.BinaryTypes.String,
-	func(b array.Builder, r *Record) {
-		s := r.Outcome.Status
-		if s == "" {
-			s = Unknown
+	func(r *Record) any { return r.Outcome.Status },
+	func(b array.Builder) func(*Record) {
+		to := b.(*array.StringBuilder)
+		return func(r *Record) {
+			s := r.Outcome.Status
+			if s == "" {
+				s = Unknown
+			}
+			to.Append(string(s))
 		}
-		b.(*array.StringBuilder).Append(string(s))
 	},
 	func(a arrow.Array) func(*Record, int) {
 		at := repeated(a.(array.StringLike).Value)

@@ -17,7 +17,7 @@ var errNotArrow = errors.New("not an Arrow file")
 // all: a log to be converted, a directory, nothing.
 var ErrNotTrace = errors.New("not a trace")
 
-// A File reads a trace file in the order of its rows.
+// A File reads a trace file, in Arrow or in Parquet, in the order of its rows.
 type File struct {
 	name     string
 	f        *os.File
@@ -82,6 +82,9 @@ func open(f *os.File, name string) (*File, error) {
 		return nil, fmt.Errorf("%s: is a directory, %w", name, ErrNotTrace)
 	}
 	dec, err := newDecoder(f)
+	if errors.Is(err, errNotArrow) && isParquet(f) {
+		return openParquetFile(f, name, st.Size())
+	}
 	if errors.Is(err, errNotArrow) {
 		return nil, notArrow(f, name, st.Size())
 	}
@@ -103,8 +106,6 @@ func notArrow(f *os.File, name string, size int64) error {
 	switch head = head[:n]; {
 	case size == 0:
 		what = "it is empty"
-	case bytes.HasPrefix(head, []byte("PAR1")):
-		what = "it is a Parquet file"
 	case bytes.HasPrefix([]byte("ARROW1\x00\x00"), head):
 		what = "it ends inside its first bytes"
 	}

@@ -4,8 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,30 +27,29 @@ func logFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "format", Usage: "read the logs as `NAME`: " + strings.Join(names, ", ") + " (default: by their first bytes)"},
 		&cli.StringSliceFlag{Name: "map", Usage: "csv and jsonl: take a column from a field, `COLUMN=FIELD`; may be repeated"},
+		&cli.StringFlag{Name: "map-file", Usage: "csv and jsonl: take the columns as the map in `FILE` says"},
 		&cli.StringFlag{Name: "time-unit", Usage: "csv and jsonl: arrivals are numbers of `UNIT` s, ms, us or ns (default: by their magnitude)"},
 		&cli.StringFlag{Name: "tz", Usage: "time `ZONE` of stamps that name none, such as Europe/Berlin", Value: "UTC"},
-		&cli.StringFlag{Name: "app", Usage: "application class of every row: chat, rag, coding-agent, ..."},
+		&cli.StringSliceFlag{Name: "app", Usage: "application class of every row, such as chat; or a rule, [COLUMN:]PATTERN=`APP`, such as 'gpt-4*=chat' or 'file:*code*=code-completion'; may be repeated"},
 	}
 }
 
 func convertCommand(e *env) *cli.Command {
 	var about strings.Builder
-	about.WriteString("Logs may be compressed with gzip or zstd. Several inputs become one trace, by time.\nA trace is taken as it is, so that the flags below edit it.\n\nFormats:\n")
+	about.WriteString("Logs may be compressed with gzip or zstd. A directory or a pattern stands for the logs in\nit. Several inputs become one trace, by time. A trace is taken as it is, so that the flags\nbelow edit it. What was cured and edited is kept in the trace.\n\nFormats:\n")
 	for _, f := range formats.Formats {
-		fmt.Fprintf(&about, "   %-10s %s\n", f.Name, f.About)
+		fmt.Fprintf(&about, "   %-18s %s\n", f.Name, f.About)
 	}
-	flags := append(outputFlags("the trace"), logFlags()...)
+	about.WriteString("\nWith --to NAME, for other tools:\n")
+	for _, x := range formats.Exports {
+		fmt.Fprintf(&about, "   %-18s %s\n", x.Name, x.About)
+	}
+	flags := append(append(outputFlags("the trace"), logFlags()...), editFlags()...)
 	return &cli.Command{
-		Name: "convert", Usage: "make a trace of logs, or an edited one of traces", ArgsUsage: "LOG|TRACE...",
+		Name: "convert", Usage: "make a trace of logs, edit traces, write for other tools", ArgsUsage: "LOG|TRACE...",
 		Description: about.String(),
-		Flags: append(flags,
-			&cli.StringFlag{Name: "rejects", Usage: "write rows that cannot be read to `FILE`, with line and reason, and go on; without it the first one ends the conversion"},
-			&cli.DurationFlag{Name: "from", Usage: "begin that long after the start"},
-			&cli.DurationFlag{Name: "to", Usage: "end that long after the start"},
-			&cli.Float64Flag{Name: "speed", Usage: "play that many times as fast", Value: 1},
-			&cli.StringFlag{Name: "shard", Usage: "keep the `I/N`th part, whole sessions, I from 0"},
-		),
-		Action: e.convert,
+		Flags:       append(flags, &cli.StringFlag{Name: "rejects", Usage: "write rows that cannot be read to `FILE`, with line and reason, and go on; without it the first one ends the conversion"}),
+		Action:      e.convert,
 	}
 }
 
@@ -54,8 +57,16 @@ func (e *env) convert(c *cli.Context) error {
 	if c.NArg() == 0 {
 		return hint(usage("convert takes the logs to read"), "wavetank convert --help")
 	}
-	if _, err := outputPath(c); err != nil {
+	export, _, err := splitTo(c)
+	if err != nil {
 		return err
+	}
+	path, err := outputPath(c)
+	if err != nil {
+		return err
+	}
+	if export == "" && filepath.Ext(path) == ".parquet" {
+		export = "parquet"
 	}
 	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt)
 	defer stop()
@@ -68,24 +79,38 @@ func (e *env) convert(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	edits := &editing{c: c, meta: func() traces.Meta { return joined(inputs) }}
+	rows, err := edits.editLogs(inputs)
+	if err != nil {
+		return err
+	}
+	edited, done, err := edits.edit(bound(ctx, strict(rows, rejects)), sortednessOf(inputs), filepath.Dir(path))
+	defer done()
+	if err != nil {
+		return err
+	}
+	meta := func() traces.Meta {
+		m := e.stamp(joined(inputs))
+		m.Edits = append(m.Edits, edits.edits()...)
+		m.T0 = moved(m.T0, edits.moved())
+		return m
+	}
+	if export != "" {
+		return e.export(c, export, edited, meta, rejects)
+	}
+	return e.writeTrace(c, edited, meta, rejects)
+}
+
+func (e *env) writeTrace(c *cli.Context, rows traces.Reader, meta func() traces.Meta, rejects *rejects) error {
 	w, err := e.createTrace(c, e.stamp(traces.Meta{Kind: traces.KindTrace}))
 	if err != nil {
 		return err
 	}
 	defer w.Discard()
-	edited, edits, err := edit(c, bound(ctx, strict(concat(inputs), rejects)))
-	if err != nil {
+	if _, err := traces.Copy(w, rows); err != nil {
 		return err
 	}
-	if _, err := traces.Copy(w, edited); err != nil {
-		return err
-	}
-	m := e.stamp(joined(inputs))
-	m.Edits = append(m.Edits, edits...)
-	if from := c.Duration("from"); from > 0 && m.T0 != nil {
-		t0 := m.T0.Add(from)
-		m.T0 = &t0
-	}
+	m := meta()
 	w.SetMeta(m)
 	if err := errors.Join(rejects.close(), w.Close()); err != nil {
 		return err
@@ -94,14 +119,63 @@ func (e *env) convert(c *cli.Context) error {
 	return nil
 }
 
+// export writes rows for another tool, and says what that tool will not be told.
+func (e *env) export(c *cli.Context, name string, rows traces.Reader, meta func() traces.Meta, rejects *rejects) error {
+	order := traces.Sort(rows, filepath.Dir(c.String("output")))
+	defer order.Close()
+	first := &peeked{Reader: order}
+	first.fill() // sorting reads all, so that meta is whole from here on
+	if first.err != nil && !errors.Is(first.err, io.EOF) {
+		return first.err
+	}
+	m := meta()
+	var x *formats.Exporter
+	err := e.writeFile(c, func(w io.Writer) (err error) {
+		if x, err = formats.NewExporter(name, w, m); err != nil {
+			return err
+		}
+		if _, err := traces.Copy(x, first); err != nil {
+			return err
+		}
+		return x.Close()
+	})
+	if err := errors.Join(err, rejects.close()); err != nil {
+		return err
+	}
+	e.accountFor(m, x.Rows(), c)
+	for _, note := range x.Notes() {
+		e.warn("%s: %s", name, note)
+	}
+	for _, l := range x.Losses() {
+		e.warn("%s: %d rows: %s: %s", name, l.Rows, l.Column, l.What)
+	}
+	return nil
+}
+
 func logOptions(c *cli.Context) (formats.Options, error) {
 	zone, err := time.LoadLocation(c.String("tz"))
 	if err != nil {
 		return formats.Options{}, usage("--tz: there is no time zone %q", c.String("tz"))
 	}
-	return formats.Options{
-		Format: c.String("format"), Map: c.StringSlice("map"), TimeUnit: c.String("time-unit"), TimeZone: zone, App: c.String("app"),
-	}, nil
+	app, err := appOfAll(c)
+	if err != nil {
+		return formats.Options{}, err
+	}
+	o := formats.Options{
+		Format: c.String("format"), Map: c.StringSlice("map"), TimeUnit: c.String("time-unit"), TimeZone: zone, App: app,
+	}
+	path := c.String("map-file")
+	if path == "" {
+		return o, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return o, err
+	}
+	defer f.Close()
+	lines, err := formats.ParseMapFile(f, path)
+	o.Map = append(lines, o.Map...)
+	return o, err
 }
 
 func (e *env) openLogs(c *cli.Context, rejects *rejects) (inputs []input, err error) {
@@ -109,7 +183,11 @@ func (e *env) openLogs(c *cli.Context, rejects *rejects) (inputs []input, err er
 	if err != nil {
 		return nil, err
 	}
-	for _, path := range c.Args().Slice() {
+	paths, err := formats.Expand(c.Args().Slice())
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range paths {
 		o.OnReject = func(r formats.Reject) { rejects.add(path, r) }
 		in, err := e.openInput(path, o)
 		if err != nil {
@@ -118,6 +196,14 @@ func (e *env) openLogs(c *cli.Context, rejects *rejects) (inputs []input, err er
 		inputs = append(inputs, in)
 	}
 	return inputs, nil
+}
+
+// sortednessOf trusts a trace to be in order, and no log.
+func sortednessOf(inputs []input) sortedness {
+	if _, isTrace := inputs[0].(*traces.File); isTrace && len(inputs) == 1 {
+		return ordered
+	}
+	return unsorted
 }
 
 func closeAll(inputs []input) {
@@ -132,52 +218,35 @@ func joined(inputs []input) traces.Meta {
 	for _, in := range inputs[1:] {
 		m.Sources = append(m.Sources, in.Meta().Sources...)
 	}
+	if len(inputs) > 1 && m.BlockScope == traces.ScopeSession {
+		m.BlockScope = traces.ScopeGlobal // see globalIfOfSessions
+	}
 	m.Kind = traces.KindTrace
 	return m
-}
-
-// edit puts the edits that the flags ask for around r, and says which.
-func edit(c *cli.Context, r traces.Reader) (traces.Reader, []string, error) {
-	var done []string
-	from, to := c.Duration("from"), c.Duration("to")
-	if from < 0 || to < 0 || to > 0 && to <= from {
-		return nil, nil, usage("--from %v --to %v: no time is between them", from, to)
-	}
-	if from > 0 || to > 0 {
-		r = traces.Window(r, from, to)
-		done = append(done, fmt.Sprintf("window %v to %v", from, to))
-	}
-	if f := c.Float64("speed"); f != 1 {
-		if !(f > 0) {
-			return nil, nil, usage("--speed %g: must be above 0", f)
-		}
-		r = traces.Speed(r, f)
-		done = append(done, fmt.Sprintf("speed %g", f))
-	}
-	if s := c.String("shard"); s != "" {
-		var i, n int
-		if _, err := fmt.Sscanf(s, "%d/%d", &i, &n); err != nil {
-			return nil, nil, usage("--shard %q: must be I/N, such as 0/4", s)
-		}
-		part, err := traces.Shard(r, i, n)
-		if err != nil {
-			return nil, nil, usage("--shard: %v", err)
-		}
-		r, done = part, append(done, "shard "+s)
-	}
-	return r, done, nil
 }
 
 // accountFor tells where every row went.
 func (e *env) accountFor(m traces.Meta, rows int64, c *cli.Context) {
 	for _, s := range m.Sources {
-		e.warn("%s: %s, %d rows read, %d taken, %d rejected", s.Name, formatOf(s), s.Read, s.Emitted+s.Merged, s.RejectedRows())
-		for reason, n := range s.Rejected {
-			e.warn("%s: %d rows rejected: %s", s.Name, n, reason)
+		others := s.Rejected[formats.NotARequest]
+		e.warn("%s: %s, %d rows read, %d taken, %d rejected", s.Name, formatOf(s), s.Read, s.Emitted+s.Merged, s.RejectedRows()-others)
+		if s.Merged > 0 {
+			e.warn("%s: %d of the rows taken are parts of others", s.Name, s.Merged)
+		}
+		if others > 0 {
+			e.warn("%s: %d rows are of something else than requests", s.Name, others)
+		}
+		for _, reason := range slices.Sorted(maps.Keys(s.Rejected)) {
+			if reason != formats.NotARequest {
+				e.warn("%s: %d rows rejected: %s", s.Name, s.Rejected[reason], reason)
+			}
 		}
 		for _, w := range s.Warnings {
 			e.warn("%s: %s", s.Name, w)
 		}
+	}
+	for _, edit := range m.Edits {
+		e.warn("%s", edit)
 	}
 	e.warn("wrote %d rows to %s", rows, c.String("output"))
 }

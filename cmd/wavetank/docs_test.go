@@ -72,7 +72,7 @@ func setupDocs(env *testscript.Env) error {
 	if err := setup(env); err != nil {
 		return err
 	}
-	for _, dir := range []string{"azure", "mooncake", "burstgpt", "csv", "jsonl"} {
+	for _, dir := range []string{"azure", "mooncake", "burstgpt", "csv", "jsonl", "otlp", "inference-perf", "nginx", "langfuse"} {
 		if err := os.CopyFS(env.WorkDir, os.DirFS(filepath.Join(env.Getenv("TESTDATA"), "logs", dir))); err != nil {
 			return err
 		}

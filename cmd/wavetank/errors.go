@@ -11,6 +11,7 @@ const (
 	exitDone        = 0
 	exitFailed      = 1
 	exitUsage       = 2
+	exitMissed      = 3
 	exitInvalid     = 4
 	exitInterrupted = 5
 )

@@ -17,7 +17,8 @@ import (
 var mayImport = map[string][]string{
 	"traces":         nil,
 	"traces/formats": {"traces"},
-	"traces/lint":    {"traces"},
+	"traces/lint":    {"traces", "traces/reuse"},
+	"traces/reuse":   {"traces"},
 	"fit":            {"traces"},
 	"synth":          {"traces", "fit"},
 	"synth/prompt":   nil, // the simulated engine needs its words, and no profile
@@ -26,7 +27,7 @@ var mayImport = map[string][]string{
 	"replay/openai":  {"traces", "synth/prompt"},
 	"replay/sim":     {"traces", "synth/prompt"},
 	"replay/report":  {"traces"},
-	"cmd/wavetank":   {"traces", "traces/formats", "traces/lint", "fit", "synth", "replay", "replay/openai", "replay/sim", "replay/report", "testdata"},
+	"cmd/wavetank":   {"traces", "traces/formats", "traces/lint", "traces/reuse", "fit", "synth", "replay", "replay/openai", "replay/sim", "replay/report", "testdata"},
 	"testdata":       nil,
 }
 

@@ -17,6 +17,7 @@ import (
 type input interface {
 	traces.Reader
 	Meta() traces.Meta
+	Name() string
 	Close() error
 }
 
@@ -66,7 +67,7 @@ func (e *env) openInput(path string, o formats.Options) (input, error) {
 
 func (e *env) openStdin(o formats.Options) (input, error) {
 	r := bufio.NewReader(e.stdin)
-	if head, _ := r.Peek(6); bytes.Equal(head, []byte("ARROW1")) {
+	if head, _ := r.Peek(6); bytes.Equal(head, []byte("ARROW1")) || bytes.HasPrefix(head, []byte("PAR1")) {
 		return traces.OpenReader(r, "standard input")
 	}
 	src, err := formats.Open(r, "standard input", o)
@@ -88,13 +89,9 @@ func explainLog(err error) error {
 // concat reads inputs one after the other as one trace that starts where the
 // first does. Clocks are kept: an input that began an hour later starts an hour
 // later. Its rows are not in order, which the writer of a trace sees to.
-func concat(inputs []input) traces.Reader {
+func concat(inputs []input, readers []traces.Reader) traces.Reader {
 	if len(inputs) == 1 {
-		return inputs[0]
-	}
-	readers := make([]traces.Reader, len(inputs))
-	for i, in := range inputs {
-		readers[i] = in
+		return readers[0]
 	}
 	var start *time.Time
 	return traces.Concat(readers, func(i int) (time.Duration, error) {

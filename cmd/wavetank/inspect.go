@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/urfave/cli/v2"
 
 	"wavetank/traces/lint"
@@ -10,8 +13,11 @@ func inspectCommand(e *env) *cli.Command {
 	return &cli.Command{
 		Name: "inspect", Usage: "say what is in a trace and what is wrong with it", ArgsUsage: "TRACE|LOG",
 		Description: "Counts, rates, gaps and lengths, exact and not sampled, and what a fit or a\nreplay must know about the trace. A log is read as convert would.",
-		Flags:       append(logFlags(), &cli.BoolFlag{Name: "json", Usage: "write JSON"}),
-		Action:      e.inspect,
+		Flags: append(logFlags(),
+			&cli.BoolFlag{Name: "json", Usage: "write JSON"},
+			&cli.StringSliceFlag{Name: "fail-on", Usage: "exit with 3 if there is a finding of check `NAME`; may be repeated"},
+		),
+		Action: e.inspect,
 	}
 }
 
@@ -33,5 +39,26 @@ func (e *env) inspect(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return writeAs(e.stdout, c.Bool("json"), facts, facts.WriteText)
+	if err := writeAs(e.stdout, c.Bool("json"), facts, facts.WriteText); err != nil {
+		return err
+	}
+	return failOn(facts, c.StringSlice("fail-on"))
+}
+
+// failOn makes an error of findings that must not be.
+func failOn(facts *lint.Facts, checks []string) error {
+	var found []string
+	for _, name := range checks {
+		has, err := facts.Has(name)
+		if err != nil {
+			return usage("--fail-on: %v", err)
+		}
+		if has {
+			found = append(found, name)
+		}
+	}
+	if len(found) > 0 {
+		return exitError{fmt.Errorf("the trace has findings: %s", strings.Join(found, ", ")), exitMissed}
+	}
+	return nil
 }

@@ -34,9 +34,11 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		ErrWriter:            stderr,
 		HideHelpCommand:      true,
 		EnableBashCompletion: true,
-		ExitErrHandler:       func(*cli.Context, error) {}, // main explains errors, and tests read them
-		OnUsageError:         usageError,
-		Action:               noCommand,
+		// A statement of a map, a condition and a header may hold commas.
+		DisableSliceFlagSeparator: true,
+		ExitErrHandler:            func(*cli.Context, error) {}, // main explains errors, and tests read them
+		OnUsageError:              usageError,
+		Action:                    noCommand,
 	}
 	for _, command := range commands {
 		c := command(e)
@@ -54,9 +56,9 @@ writes. A profile is a small YAML file fitted to a trace, for sharing.
 
    logs > convert > trace > fit > profile > synth > trace > replay > run > report
 
-Exit codes: 0 done; 1 failed; 2 wrong usage; 4 the run is invalid, since the
-generator and not the server was the limit; 5 interrupted, what there was is
-kept.`
+Exit codes: 0 done; 1 failed; 2 wrong usage; 3 done, but something was found
+that was not to be; 4 the run is invalid, since the generator and not the server
+was the limit; 5 interrupted, what there was is kept.`
 
 func noCommand(c *cli.Context) error {
 	if !c.Args().Present() {

@@ -4,29 +4,23 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"wavetank/traces"
 )
 
-// A progress counts the rows that go through it and tells of them on stderr: on
-// a terminal in one line that is written over, elsewhere in a line every ten
-// seconds.
-type progress struct {
-	traces.Writer
-	mu     sync.Mutex
-	counts map[traces.Status]int
-	total  int
-	done   chan struct{}
-	ended  chan struct{}
-}
+// A progress tells on stderr how far something is: on a terminal in one line that
+// is written over, elsewhere in a line every ten seconds.
+type progress struct{ done, ended chan struct{} }
 
-func (e *env) watch(w traces.Writer) *progress {
-	p := &progress{Writer: w, counts: make(map[traces.Status]int), done: make(chan struct{}), ended: make(chan struct{})}
-	every, format := 10*time.Second, "wavetank: %s\n"
-	terminal := isTerminal(e.stderr)
-	if terminal {
-		every, format = time.Second/4, "\r\x1b[Kwavetank: %s"
+// tell begins to print what line returns, given the time since. line is called by
+// another goroutine.
+func (e *env) tell(line func(since time.Duration) string) *progress {
+	p := &progress{done: make(chan struct{}), ended: make(chan struct{})}
+	every, format, clean := 10*time.Second, "wavetank: %s\n", ""
+	if isTerminal(e.stderr) {
+		every, format, clean = time.Second/4, "\r\x1b[Kwavetank: %s", "\r\x1b[K"
 	}
 	start := time.Now()
 	go func() {
@@ -36,42 +30,94 @@ func (e *env) watch(w traces.Writer) *progress {
 		for {
 			select {
 			case <-p.done:
-				if terminal {
-					fmt.Fprint(e.stderr, "\r\x1b[K")
-				}
+				fmt.Fprint(e.stderr, clean)
 				return
 			case <-tick.C:
-				fmt.Fprintf(e.stderr, format, p.line(time.Since(start)))
+				fmt.Fprintf(e.stderr, format, line(time.Since(start)))
 			}
 		}
 	}()
 	return p
 }
 
-// Write counts the row.
-func (p *progress) Write(rec *traces.Record) error {
-	p.mu.Lock()
-	p.total++
-	p.counts[rec.Outcome.Status]++
-	p.mu.Unlock()
-	return p.Writer.Write(rec)
+func (p *progress) stop() {
+	close(p.done)
+	<-p.ended
 }
 
-func (p *progress) line(since time.Duration) string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	line := fmt.Sprintf("%v: %d requests ended", since.Round(time.Second), p.total)
+// An endings is a Writer that counts the rows of a run by how they ended.
+type endings struct {
+	traces.Writer
+	*progress
+	mu     sync.Mutex
+	counts map[traces.Status]int
+	total  int
+}
+
+// watch tells of the rows written to w, until stop.
+func (e *env) watch(w traces.Writer) *endings {
+	n := &endings{Writer: w, counts: make(map[traces.Status]int)}
+	n.progress = e.tell(n.line)
+	return n
+}
+
+// Write counts the row.
+func (n *endings) Write(rec *traces.Record) error {
+	n.mu.Lock()
+	n.total++
+	n.counts[rec.Outcome.Status]++
+	n.mu.Unlock()
+	return n.Writer.Write(rec)
+}
+
+func (n *endings) line(since time.Duration) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	line := fmt.Sprintf("%v: %d requests ended", since.Round(time.Second), n.total)
 	for _, s := range traces.Statuses {
-		if n := p.counts[s]; n > 0 {
-			line += fmt.Sprintf(", %d %s", n, s)
+		if c := n.counts[s]; c > 0 {
+			line += fmt.Sprintf(", %d %s", c, s)
 		}
 	}
 	return line
 }
 
-func (p *progress) stop() {
-	close(p.done)
-	<-p.ended
+// A reading is a Reader that counts its rows, beside the bytes they are read from.
+type reading struct {
+	traces.Reader
+	*progress
+	rows   atomic.Int64
+	stored func() int64
+	total  int64
+}
+
+// watchReading tells of the rows read from r, until stop. stored returns how many of
+// the total bytes have been read, and may be called at any time; a total of 0 is
+// unknown.
+func (e *env) watchReading(r traces.Reader, stored func() int64, total int64) *reading {
+	n := &reading{Reader: r, stored: stored, total: total}
+	n.progress = e.tell(n.line)
+	return n
+}
+
+// Read counts the row.
+func (n *reading) Read(rec *traces.Record) error {
+	err := n.Reader.Read(rec)
+	if err == nil {
+		n.rows.Add(1)
+	}
+	return err
+}
+
+func (n *reading) line(since time.Duration) string {
+	rows, stored := n.rows.Load(), n.stored()
+	line := fmt.Sprintf("%v: %d rows, %.0f rows/s, %.1f", since.Round(time.Second), rows, float64(rows)/since.Seconds(), float64(stored)/1e6)
+	if n.total == 0 || stored == 0 {
+		return line + " MB read"
+	}
+	share := min(1, float64(stored)/float64(n.total))
+	left := time.Duration(float64(since) * (1 - share) / share)
+	return line + fmt.Sprintf(" of %.1f MB read (%.0f %%), %v left", float64(n.total)/1e6, 100*share, left.Round(time.Second))
 }
 
 func isTerminal(w any) bool {

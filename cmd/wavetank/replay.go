@@ -90,7 +90,11 @@ func (e *env) replay(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	result, playErr := play(src, w)
+	var rows traces.Reader = src
+	if src.Meta().BlockScope == traces.ScopeSession {
+		rows = new(traces.BlockRanges).Global(src) // sessions must not share prompts because they count their blocks alike
+	}
+	result, playErr := play(rows, w)
 	if result.Partial {
 		m.Partial = true
 		m.Notes = append(m.Notes, fmt.Sprintf("stopped before its end: %d of the %d requests of the trace were not offered", result.NotOffered, result.Read))
@@ -234,6 +238,9 @@ func apiKey(path string) (openai.Secret, error) {
 func runMeta(m traces.Meta, path string, t *traces.Target) traces.Meta {
 	m.Kind, m.Target, m.Vantage = traces.KindRun, t, "client"
 	m.Notes = nil
+	if m.BlockScope == traces.ScopeSession {
+		m.BlockScope = traces.ScopeGlobal
+	}
 	m.Edits = append(m.Edits, "replayed from "+path)
 	return m
 }

@@ -37,27 +37,40 @@ func openAzure(in *input, o *Options) (parser, error) {
 	images := t.find("NumImages")
 	in.absolute = true
 	in.source.Stamps = "start"
-	return func(row []byte, rec *traces.Record) error {
-		f, err := t.split(row)
-		if err != nil {
-			return err
-		}
-		ns, err := in.clock.parse(f[at[0]])
-		if err != nil {
-			return inField(azureColumns[0], err)
-		}
-		rec.Arrival = time.Duration(ns)
-		if err := setTokens(&rec.PromptTokens, f[at[1]]); err != nil {
-			return inField(azureColumns[1], err)
-		}
-		if err := setTokens(&rec.OutputTokens, f[at[2]]); err != nil {
-			return inField(azureColumns[2], err)
-		}
-		if images < 0 {
-			return nil
-		}
-		return inField("NumImages", setImages(rec, f[images]))
-	}, nil
+	in.fork = func(in *input) parser {
+		row := &azureRow{in: in, table: t.fork(), stamp: at[0], prompt: at[1], output: at[2], images: images}
+		return row.parse
+	}
+	return in.fork(in), nil
+}
+
+// An azureRow is where the columns stand; images may be -1.
+type azureRow struct {
+	in                            *input
+	table                         *table
+	stamp, prompt, output, images int
+}
+
+func (a *azureRow) parse(row []byte, rec *traces.Record) error {
+	f, err := a.table.split(row)
+	if err != nil {
+		return err
+	}
+	ns, err := a.in.clock.parse(f[a.stamp])
+	if err != nil {
+		return inField(azureColumns[0], err)
+	}
+	rec.Arrival = time.Duration(ns)
+	if err := setTokens(&rec.PromptTokens, f[a.prompt]); err != nil {
+		return inField(azureColumns[1], err)
+	}
+	if err := setTokens(&rec.OutputTokens, f[a.output]); err != nil {
+		return inField(azureColumns[2], err)
+	}
+	if a.images < 0 {
+		return nil
+	}
+	return inField("NumImages", setImages(rec, f[a.images]))
 }
 
 // setImages notes how many images a prompt held. Their tokens are part of the

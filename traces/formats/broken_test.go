@@ -35,8 +35,6 @@ var broken = map[string]struct {
 	"twice.csv.gz":           {err: "compressed twice"},
 	"unknown.csv":            {err: `burstgpt: the first line lacks the column "Timestamp"`},
 	"headless.csv":           {err: `azure: the first line lacks the column "TIMESTAMP"`},
-	"bailian.jsonl":          {err: "mooncake: the key \"chat_id\" is of the Bailian traces"},
-	"ragpulse.jsonl":         {err: "mooncake: the key \"hash_ids\" does not hold a list"},
 	"no_column.csv":          {options: Options{Format: "azure"}, err: `no_column.csv:1: field "GeneratedTokens": the header lacks this column; it has "TIMESTAMP", "ContextTokens"`},
 	"column_twice.csv":       {err: `column_twice.csv:1: field "ContextTokens": the header has this column twice`},
 	"all_rejected.csv":       {err: `all_rejected.csv:2: field "TIMESTAMP": "yesterday" is not a time`},

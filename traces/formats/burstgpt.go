@@ -32,8 +32,7 @@ type burst struct {
 	table                              *table
 	stamp, model, prompt, output, kind int
 	session, elapsed, total            int
-	words                              words
-	turns                              turns
+	words, sessions                    words
 }
 
 func openBurst(in *input, o *Options) (parser, error) {
@@ -49,10 +48,14 @@ func openBurst(in *input, o *Options) (parser, error) {
 		return nil, err
 	}
 	in.source.Stamps, in.source.TimeUnit, in.source.Grammar = "start", "s", decimalGrammar
-	b := &burst{in: in, table: t, words: make(words), turns: make(turns),
-		stamp: at[0], model: at[1], prompt: at[2], output: at[3], kind: at[4],
-		session: t.find("Session ID"), elapsed: t.find("Elapsed time"), total: t.find("Total tokens")}
-	return b.parse, nil
+	in.inOrder = make(turns).count
+	in.fork = func(in *input) parser {
+		b := &burst{in: in, table: t.fork(), words: make(words), sessions: make(words),
+			stamp: at[0], model: at[1], prompt: at[2], output: at[3], kind: at[4],
+			session: t.find("Session ID"), elapsed: t.find("Elapsed time"), total: t.find("Total tokens")}
+		return b.parse
+	}
+	return in.fork(in), nil
 }
 
 func (b *burst) parse(row []byte, rec *traces.Record) error {
@@ -80,7 +83,10 @@ func (b *burst) parse(row []byte, rec *traces.Record) error {
 	b.checkTotal(rec, f)
 	b.setKind(rec, f[b.kind])
 	setEnd(rec)
-	return inField("Session ID", b.setSession(rec, f))
+	if b.session < 0 {
+		return nil
+	}
+	return inField("Session ID", b.sessions.set(&rec.Session, f[b.session]))
 }
 
 // setEnd tells failures from answers: the log marks a failure by no output, and
@@ -131,11 +137,4 @@ func (b *burst) setKind(rec *traces.Record, kind []byte) {
 		return
 	}
 	rec.App = traces.Some(app)
-}
-
-func (b *burst) setSession(rec *traces.Record, f [][]byte) error {
-	if b.session < 0 || isUnknown(f[b.session]) {
-		return nil
-	}
-	return b.turns.set(rec, f[b.session])
 }

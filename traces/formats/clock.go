@@ -10,8 +10,10 @@ type clock struct {
 	zone  *time.Location // of stamps that name none
 	day   [10]byte       // the last date, and its start in UTC:
 	dayNS int64          // rows of one day are many
-	seen  [len(grammars)]bool
+	seen  grammarSet
 }
+
+type grammarSet [len(grammars)]bool
 
 const (
 	naive = iota
@@ -112,10 +114,15 @@ func parseFraction(b []byte) (ns int64, rest []byte) {
 	if len(b) < 2 || b[0] != '.' && b[0] != ',' || b[1]-'0' > 9 {
 		return 0, b
 	}
-	i, unit := 1, int64(1e9)
+	const decimals = 9
+	i := 1
 	for ; i < len(b) && b[i]-'0' <= 9; i++ {
-		unit /= 10
-		ns += int64(b[i]-'0') * unit
+		if i <= decimals {
+			ns = 10*ns + int64(b[i]-'0')
+		}
+	}
+	for n := i; n <= decimals; n++ {
+		ns *= 10
 	}
 	return ns, b[i:]
 }

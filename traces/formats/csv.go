@@ -56,19 +56,37 @@ func openCSV(in *input, o *Options) (parser, error) {
 		}
 		b.at = at[0]
 	}
-	row := &genericRow{in: in}
-	return func(line []byte, rec *traces.Record) error {
-		f, err := t.split(line)
-		if err != nil {
-			return err
-		}
-		for _, b := range bound {
-			if err := row.set(rec, b, f[b.at]); err != nil {
-				return inField(b.field, err)
-			}
-		}
+	own := &csvRows{table: t, bound: bound, row: &genericRow{in: in}}
+	in.fork = own.fork
+	return own.parse, nil
+}
+
+// csvRows is the parser's state.
+type csvRows struct {
+	table *table
+	bound []*binding
+	row   *genericRow
+}
+
+func (c *csvRows) fork(in *input) parser {
+	if c.row.arrival == nil || !c.row.arrival.decided {
 		return nil
-	}, nil
+	}
+	other := &csvRows{table: c.table.fork(), bound: forkBindings(c.bound), row: c.row.fork(in)}
+	return other.parse
+}
+
+func (c *csvRows) parse(line []byte, rec *traces.Record) error {
+	f, err := c.table.split(line)
+	if err != nil {
+		return err
+	}
+	for _, b := range c.bound {
+		if err := c.row.set(rec, b, f[b.at]); err != nil {
+			return inField(b.field, err)
+		}
+	}
+	return nil
 }
 
 // mapped is bindings, if there is a map.
@@ -101,6 +119,13 @@ func (o *Options) bindFields(bound []*binding, fields []string) ([]*binding, err
 type genericRow struct {
 	in      *input
 	arrival *arrivals
+}
+
+// fork is for another goroutine, once the arrivals are decided.
+func (g *genericRow) fork(in *input) *genericRow {
+	decided := *g.arrival
+	decided.in = in
+	return &genericRow{in: in, arrival: &decided}
 }
 
 func (g *genericRow) set(rec *traces.Record, b *binding, v []byte) error {

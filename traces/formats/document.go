@@ -31,6 +31,9 @@ func (o *outlet) emit(rec traces.Record) {
 	o.s.queue = append(o.s.queue, rec)
 }
 
+// seq returns the Seq that the next Record emitted will get, for edges to it.
+func (o *outlet) seq() uint64 { return uint64(o.s.emitted) + uint64(len(o.s.queue)) }
+
 // merge counts rows that went into the Record of another.
 func (o *outlet) merge(rows int64) {
 	o.s.read += rows
@@ -86,3 +89,6 @@ func (s *Source) flush() error {
 	}
 	return finish(&outlet{s})
 }
+
+// Name returns the name that was given to Open.
+func (s *Source) Name() string { return s.name }

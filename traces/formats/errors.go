@@ -41,6 +41,7 @@ type Reject struct {
 const (
 	BadCSV       = "bad_csv"       // quotes, or more fields than the header has
 	BadJSON      = "bad_json"      // not one JSON object
+	BadProtobuf  = "bad_protobuf"  // not a message of the protocol
 	BadNumber    = "bad_number"    // not a whole number
 	BadTime      = "bad_time"      // not a stamp of the format's grammar, or not of this file's kind
 	BadValue     = "bad_value"     // a word or type that the column does not know
@@ -53,7 +54,7 @@ const (
 )
 
 // Reasons lists every reason for which a row is rejected.
-var Reasons = []string{BadCSV, BadJSON, BadNumber, BadTime, BadValue, HalfLine, LongLine, MissingField, Negative, NotARequest, TooLarge}
+var Reasons = []string{BadCSV, BadJSON, BadProtobuf, BadNumber, BadTime, BadValue, HalfLine, LongLine, MissingField, Negative, NotARequest, TooLarge}
 
 // cutLooksLike holds the reasons for which a line without an end is taken to be
 // half written: a process that is killed leaves its last line anywhere.

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,7 +28,9 @@ type Format struct {
 	open func(in *input, o *Options) (parser, error)
 
 	// document, in place of open, is for logs of which a line holds any number of
-	// requests, or a part of one; whole says that the file is one document.
+	// requests, or a part of one; whole says that the file is one document, so that
+	// it is not refused for being binary, or JSON over many lines. A format that has
+	// both is opened if its log is lines, and a document otherwise.
 	document func(in *input, o *Options) (document, error)
 	whole    bool
 }
@@ -37,18 +41,20 @@ type Format struct {
 type parser func(row []byte, rec *traces.Record) error
 
 // Formats lists every format in the order in which Open tries them.
-var Formats = []Format{azure, burstgpt, mooncake, genericCSV, genericJSONL}
+var Formats = slices.Concat([]Format{azure, burstgpt, mooncake, baseten}, public, gateways, spanFormats, servers, []Format{genericCSV, genericJSONL})
 
 // Options say how to read a log. The zero value finds everything out by itself
 // and reads times without a zone as UTC.
 type Options struct {
 	Format string // name of a Format; empty: by the log's first bytes
 
-	// Map names the fields of a csv or jsonl log, each pair COLUMN=FIELD or, for
+	// Map names the fields of a csv or jsonl log, each statement COLUMN=FIELD or, for
 	// times, COLUMN=FIELD:UNIT with the unit s, ms, us or ns. COLUMN is one of
 	// Columns; FIELD is a name in the CSV header or a dotted path into the JSON
-	// object, whose keys may hold dots themselves. Empty: the fields that bear the
-	// columns' own names, those of times with their unit, as in end_ms.
+	// object, whose keys may hold dots themselves. ParseMapFile tells what else a
+	// statement can say. Empty: the fields that bear the columns' own names, those of
+	// times with their unit, as in end_ms. Statements amend a format that is a map
+	// itself, such as litellm.
 	Map []string
 
 	TimeUnit string         // of arrivals that are numbers, csv and jsonl only: s, ms, us, ns; empty: by their magnitude
@@ -56,6 +62,9 @@ type Options struct {
 	App      string         // application class of every row; empty: as the log says
 	MaxLine  int            // longest row in bytes; 0: 8 MiB
 	OnReject func(Reject)   // told of every rejected row; nil: they are only counted
+
+	blockBytes int // parsed at a time; 0: 16 KiB
+	workers    int // that parse; 0: GOMAXPROCS
 }
 
 const (
@@ -69,6 +78,12 @@ func (o *Options) setDefaults() error {
 	}
 	if o.MaxLine == 0 {
 		o.MaxLine = defaultMaxLine
+	}
+	if o.blockBytes == 0 {
+		o.blockBytes = blockBytes
+	}
+	if o.workers == 0 {
+		o.workers = runtime.GOMAXPROCS(0)
 	}
 	if o.TimeZone == nil {
 		o.TimeZone = time.UTC
@@ -90,7 +105,7 @@ func Open(r io.Reader, name string, o Options) (*Source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	s := &Source{name: name, stored: stored, plain: stored, close: plain.Close, opts: &o}
+	s := &Source{name: name, stored: stored, plain: stored, plainClose: plain.Close, close: func() error { return nil }, opts: &o}
 	if codec != "" {
 		s.plain = newDigest(plain)
 		plain = io.NopCloser(s.plain)
@@ -114,13 +129,15 @@ func OpenFile(path string, o Options) (*Source, error) {
 	if err != nil {
 		return nil, joinClose(err, f.Close)
 	}
-	inner := s.close
-	s.close = func() error { return joinClose(inner(), f.Close) }
+	s.close = f.Close
 	return s, nil
 }
 
 // choose finds the format of a log by its options, or else by its first bytes.
 func choose(head []byte, o *Options) (*Format, error) {
+	if f, err := o.byMap(head); f != nil || err != nil {
+		return f, err
+	}
 	if o.Format != "" {
 		return named(o.Format)
 	}

@@ -3,6 +3,7 @@ package formats
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -43,6 +44,7 @@ type jsonRows struct {
 	walker walker   // closed if there is no map: keys bind as they turn up
 	row    *genericRow
 	first  []string // fields of the first row, for errors
+	forked bool     // to bind a key changes what the rows after it mean
 }
 
 func openJSONL(in *input, o *Options) (parser, error) {
@@ -53,9 +55,26 @@ func openJSONL(in *input, o *Options) (parser, error) {
 	j := &jsonRows{in: in, opts: o, row: &genericRow{in: in}}
 	j.walker = walker{places: make(map[string]*place), closed: len(bound) == 0}
 	j.bind(bound)
-	in.finish = j.allSeen
+	in.finish, in.fork = j.allSeen, j.fork
 	return j.parse, nil
 }
+
+func (j *jsonRows) fork(in *input) parser {
+	if j.row.arrival == nil || !j.row.arrival.decided {
+		return nil
+	}
+	other := &jsonRows{in: in, opts: j.opts, row: j.row.fork(in), first: j.first, forked: true}
+	other.walker = walker{places: make(map[string]*place), closed: j.walker.closed}
+	for key, p := range j.walker.places {
+		if p.field == nil && !p.way {
+			other.walker.ignore(key)
+		}
+	}
+	other.bind(forkBindings(j.bound))
+	return other.parse
+}
+
+var errNewKey = errors.New("a key that is a column's, and new")
 
 // bind makes bound the bindings; those there were come first in it.
 func (j *jsonRows) bind(bound []*binding) {
@@ -117,6 +136,9 @@ func (j *jsonRows) learn(object map[string]any) error {
 			fresh = append(fresh, key)
 		}
 	}
+	if len(fresh) > 0 && j.forked {
+		return errNewKey
+	}
 	slices.Sort(fresh)
 	bound, err := j.opts.bindFields(j.bound, fresh)
 	if err != nil {
@@ -134,7 +156,9 @@ func (j *jsonRows) fill(row []byte, rec *traces.Record) error {
 		if !f.found {
 			continue
 		}
-		b.seen = true
+		if !b.seen.Load() {
+			b.seen.Store(true)
+		}
 		arrived = arrived || b.column.Kind == Stamp
 		if f.err != nil {
 			return inField(b.field, f.err)
@@ -176,7 +200,7 @@ func fieldOf(v any, c *Column) field {
 // few rows, so that only the end of the log can tell.
 func (j *jsonRows) allSeen() error {
 	for _, b := range j.bound {
-		if !b.seen && j.first != nil {
+		if !b.seen.Load() && j.first != nil {
 			err := fmt.Errorf("column %s: no row has this field; the first row has %s", b.column.Name, quoteList(j.first))
 			return &SyntaxError{File: j.in.name, Field: b.field, Err: err}
 		}

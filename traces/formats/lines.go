@@ -6,17 +6,21 @@ import (
 	"io"
 )
 
-// lines cuts a stream into rows: lines, or with quotes set, lines joined while a
+// lines cuts blocks into rows: lines, or with quotes set, lines joined while a
 // quoted CSV field is open. A slice it returns is valid until the next call.
 type lines struct {
 	r      *bufio.Reader
-	max    int  // bytes a row
-	quotes bool // a quoted field may span lines
-	whole  bool // the stream is one row
+	blocks *cutter // of r, where more comes from; nil: rest is all
+	rest   []byte
+	max    int                    // bytes a row
+	quotes bool                   // a quoted field may span lines
+	whole  bool                   // the stream is one row
+	pull   func() ([]byte, error) // in place of all that: gives rows that are no text
 
 	n     int64 // lines so far
 	start int64 // the line at which the last row began
 	cut   bool  // the last row ended with the stream and not with a newline
+	block []byte
 	long  []byte
 	row   []byte
 }
@@ -24,6 +28,9 @@ type lines struct {
 // next returns the next row that is not blank, without its line end. A row over
 // the limit is skipped to the end of its line and reported as a rowError.
 func (l *lines) next() ([]byte, error) {
+	if l.pull != nil {
+		return l.pull()
+	}
 	if l.whole {
 		return l.all()
 	}
@@ -36,7 +43,7 @@ func (l *lines) next() ([]byte, error) {
 		if l.quotes && bytes.IndexByte(line, '"') >= 0 && openQuote(line, false) {
 			return l.join(line)
 		}
-		if len(line) > 0 && len(bytes.TrimSpace(line)) > 0 {
+		if len(line) > 0 && (line[0] > ' ' || len(bytes.TrimSpace(line)) > 0) {
 			return line, nil
 		}
 	}
@@ -61,41 +68,48 @@ func (l *lines) all() ([]byte, error) {
 	return doc, nil
 }
 
+// more gets the next block.
+func (l *lines) more() (err error) {
+	if l.blocks == nil {
+		return io.EOF
+	}
+	l.blocks.quotes = l.quotes
+	l.block, err = l.blocks.next(l.block)
+	l.rest = l.block
+	return err
+}
+
+// tooMuch is by how many bytes, line end and all, a line may be over the limit
+// before it is too long whatever they are.
+const tooMuch = 3
+
 // line returns the next line as it stands, blank or not.
 func (l *lines) line() ([]byte, error) {
-	line, err := l.r.ReadSlice('\n')
-	if err == bufio.ErrBufferFull {
-		line, err = l.tooBigForBuffer(line)
+	if len(l.rest) == 0 {
+		if err := l.more(); err != nil {
+			return nil, err
+		}
 	}
-	if err != nil && (err != io.EOF || len(line) == 0) {
-		return nil, err
+	line := l.rest
+	end := bytes.IndexByte(line, '\n')
+	if l.cut = end < 0; l.cut {
+		l.rest = nil
+	} else {
+		line, l.rest = line[:end], line[end+1:]
 	}
-	l.cut = err == io.EOF
 	l.n++
-	line = bytes.TrimRight(line, "\r\n")
-	if len(line) > l.max {
-		return line[:l.max], l.tooLong()
+	raw := len(line)
+	for len(line) > 0 && line[len(line)-1] == '\r' {
+		line = line[:len(line)-1]
+	}
+	if len(line) > l.max || raw >= l.max+tooMuch {
+		return line[:min(l.max, len(line))], l.tooLong()
 	}
 	return line, nil
 }
 
 func (l *lines) tooLong() error {
 	return rejectf(LongLine, "the row is longer than the limit of %d bytes (MaxLine)", l.max)
-}
-
-// tooBigForBuffer gathers a line piece by piece. It keeps a little more than the
-// limit, so that line still sees that there was more.
-func (l *lines) tooBigForBuffer(piece []byte) ([]byte, error) {
-	l.long = append(l.long[:0], piece...)
-	for {
-		piece, err := l.r.ReadSlice('\n')
-		if len(l.long) <= l.max+2 {
-			l.long = append(l.long, piece...)
-		}
-		if err != bufio.ErrBufferFull {
-			return l.long, err
-		}
-	}
 }
 
 // join adds lines to first until its quoted field is closed or the stream ends.

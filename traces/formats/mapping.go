@@ -3,6 +3,7 @@ package formats
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 )
 
 // A binding fills a column from a field.
@@ -11,8 +12,20 @@ type binding struct {
 	field  string
 	unit   int64 // of a time, in nanoseconds; 0: not told
 	at     int   // csv: where the field stands
-	seen   bool  // jsonl: some row had it
 	words  words
+
+	seen *atomic.Bool // jsonl: some row had it
+}
+
+// forkBindings returns bindings for another goroutine.
+func forkBindings(bound []*binding) []*binding {
+	forks := make([]*binding, len(bound))
+	for i, b := range bound {
+		fork := *b
+		fork.words = make(words)
+		forks[i] = &fork
+	}
+	return forks
 }
 
 // onlyGeneric refuses options that a format with fields of its own cannot heed.
@@ -51,7 +64,7 @@ func (o *Options) bind(name, field string) (*binding, error) {
 	if c == nil {
 		return nil, fmt.Errorf("there is no column %q; there are %s", name, strings.Join(columnNames(), ", "))
 	}
-	b := &binding{column: c, field: field, words: make(words)}
+	b := &binding{column: c, field: field, words: make(words), seen: new(atomic.Bool)}
 	if c.Kind != Stamp && c.Kind != Duration {
 		return b, nil
 	}

@@ -29,13 +29,21 @@ func sniffMooncake(head []byte) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range []string{"timestamp", "input_length", "output_length", "hash_ids"} {
-		if _, ok := keys[name]; !ok {
-			return fmt.Errorf("the first row lacks the key %q", name)
-		}
+	return checkMooncake(keys)
+}
+
+// checkMooncake takes the keys of the published traces.
+func checkMooncake(keys map[string]json.Token) error {
+	if err := needKeys(keys, "timestamp", "input_length", "output_length", "hash_ids"); err != nil {
+		return err
 	}
 	if _, ok := keys["chat_id"]; ok {
 		return errors.New("the key \"chat_id\" is of the Bailian traces, whose times are seconds and whose blocks are 16 tokens")
+	}
+	for _, name := range []string{"session_id", "request_id", "delay", "delay_ms"} {
+		if _, ok := keys[name]; ok {
+			return fmt.Errorf("the key %q is of a dialect with sessions", name)
+		}
 	}
 	if keys["hash_ids"] != json.Delim('[') {
 		return errors.New("the key \"hash_ids\" does not hold a list")
@@ -50,25 +58,14 @@ func openMooncake(in *input, o *Options) (parser, error) {
 	if err := o.onlyGeneric("mooncake"); err != nil {
 		return nil, err
 	}
-	in.meta.BlockTokens, in.meta.BlockScope = mooncakeBlock, "global"
+	in.meta.BlockTokens, in.meta.BlockScope = mooncakeBlock, traces.ScopeGlobal
 	in.source.Stamps, in.source.TimeUnit, in.source.Grammar = "start", "ms", decimalGrammar
-	turns := make(turns)
-	var m moonRow
-	return func(row []byte, rec *traces.Record) error {
-		if !m.scan(row) {
-			if err := m.unmarshal(row); err != nil {
-				return err
-			}
-		}
-		if err := m.fill(rec); err != nil {
-			return err
-		}
-		m.check(in, rec.PromptTokens.V)
-		if isUnknown(m.session) {
-			return nil
-		}
-		return inField("session_id", turns.set(rec, m.session))
-	}, nil
+	in.inOrder = make(turns).count
+	in.fork = func(in *input) parser {
+		m := &moonRow{sessions: make(words)}
+		return func(row []byte, rec *traces.Record) error { return m.parse(in, row, rec) }
+	}
+	return in.fork(in), nil
 }
 
 // A moonRow is a row taken apart. Its fields alias the row.
@@ -78,9 +75,24 @@ type moonRow struct {
 	runs    []traces.BlockRun
 	ids     int
 	haveIDs bool
+
+	sessions words
 }
 
-func (m *moonRow) reset() { *m = moonRow{runs: m.runs[:0]} }
+func (m *moonRow) parse(in *input, row []byte, rec *traces.Record) error {
+	if !m.scan(row) {
+		if err := m.unmarshal(row); err != nil {
+			return err
+		}
+	}
+	if err := m.fill(rec); err != nil {
+		return err
+	}
+	m.check(in, rec.PromptTokens.V)
+	return inField("session_id", m.sessions.set(&rec.Session, m.session))
+}
+
+func (m *moonRow) reset() { *m = moonRow{runs: m.runs[:0], sessions: m.sessions} }
 
 // resetIDs starts the list of ids, and once more if a row has it twice.
 func (m *moonRow) resetIDs() { m.runs, m.ids, m.haveIDs = m.runs[:0], 0, true }

@@ -2,8 +2,8 @@ package formats
 
 import (
 	"bytes"
-	"encoding/json"
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -79,20 +79,52 @@ func (s *scanner) scalar() ([]byte, bool) {
 	return word, isWord(word)
 }
 
-// skip steps over a value of any kind that is valid JSON.
-func (s *scanner) skip() bool {
-	start := s.i
+// skip steps over a value of any kind that is valid JSON, and not too deep.
+func (s *scanner) skip() bool { return s.skipValue(0) }
+
+func (s *scanner) skipValue(depth int) bool {
 	switch {
 	case s.at('"'):
-		escaped, ok := s.skipString()
-		return ok && (!escaped || json.Valid(s.b[start:s.i]))
-	case s.at('{'), s.at('['):
-		return s.skipNested() && json.Valid(s.b[start:s.i])
+		_, ok := s.skipString()
+		return ok
+	case s.at('{'):
+		return s.skipItems('}', depth)
+	case s.at('['):
+		return s.skipItems(']', depth)
 	}
 	return isWord(s.word())
 }
 
-// skipString steps over a string; escapes in it are not checked.
+// skipItems steps over an object or a list.
+func (s *scanner) skipItems(end byte, depth int) bool {
+	s.i++
+	if s.take(end) {
+		return true
+	}
+	const deep = 64
+	for depth < deep {
+		if end == '}' && !s.skipKey() || !s.skipValue(depth+1) {
+			return false
+		}
+		if s.take(end) {
+			return true
+		}
+		if !s.take(',') {
+			return false
+		}
+	}
+	return false
+}
+
+func (s *scanner) skipKey() bool {
+	if !s.at('"') {
+		return false
+	}
+	_, ok := s.skipString()
+	return ok && s.take(':')
+}
+
+// skipString steps over a string.
 func (s *scanner) skipString() (escaped, ok bool) {
 	for s.i++; s.i < len(s.b); s.i++ {
 		switch c := s.b[s.i]; {
@@ -101,16 +133,30 @@ func (s *scanner) skipString() (escaped, ok bool) {
 			return escaped, true
 		case c == '\\':
 			escaped = true
-			s.i++
+			n := escape(s.b[s.i+1:])
+			if n == 0 {
+				return true, false
+			}
+			s.i += n
 		case c < ' ':
 			return escaped, false
 		}
 	}
-	s.i = len(s.b)
 	return escaped, false
 }
 
-// skipNested steps to the end of an object or a list by counting brackets only.
+// escape returns the length of what follows a backslash in JSON, or 0.
+func escape(b []byte) int {
+	if len(b) > 0 && strings.IndexByte(`"\/bfnrt`, b[0]) >= 0 {
+		return 1
+	}
+	if len(b) < 5 || b[0] != 'u' || len(bytes.TrimLeft(b[1:5], "0123456789abcdefABCDEF")) > 0 {
+		return 0
+	}
+	return 5
+}
+
+// skipNested steps to the end of an object or a list that is known to be valid.
 func (s *scanner) skipNested() bool {
 	for depth := 0; s.i < len(s.b); {
 		switch s.b[s.i] {

@@ -36,10 +36,15 @@ func sniffColumns(head []byte) ([]string, error) {
 	return splitHeader(new(table), firstLine(head))
 }
 
-// sniffKeys returns the keys of the JSON object that head begins with, each with
-// the first token of its value. The object may be longer than head.
+// sniffKeys returns the keys of the JSON object that is, or begins, the first line.
 func sniffKeys(head []byte) (map[string]json.Token, error) {
-	d := json.NewDecoder(bytes.NewReader(firstLine(head)))
+	return keysOf(firstLine(head))
+}
+
+// keysOf returns the keys of the JSON object that text begins with, each with the
+// first token of its value. The object may be longer than text.
+func keysOf(text []byte) (map[string]json.Token, error) {
+	d := json.NewDecoder(bytes.NewReader(text))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
 		return nil, errNotJSON
 	}

@@ -3,15 +3,10 @@ package formats
 import (
 	"bufio"
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
-	"maps"
-	"path/filepath"
-	"slices"
+	"io/fs"
 	"time"
 
 	"wavetank/traces"
@@ -26,13 +21,21 @@ type Source struct {
 	name   string
 	stored *digest // the log as it is stored
 	plain  *digest // the log decompressed
-	close  func() error
-	opts   *Options
-	format *Format
-	in     *input
-	parse  parser
 
-	document document // in place of parse
+	plainClose func() error // of the decompressor
+	close      func() error // of the file
+	opts       *Options
+	format     *Format
+	in         *input
+	own        worker // parses in the order of the log
+
+	cutter   *cutter
+	pipeline *pipeline // once there is more than one block
+	block    *block    // that is being handed out
+	next     int       // row of it
+	before   int64     // lines before it
+
+	document document // in place of a parser
 	queue    []traces.Record
 
 	read, emitted int64
@@ -55,6 +58,14 @@ type input struct {
 	absolute bool          // stamps count from the Unix epoch
 	warnings map[string]int64
 	finish   func() error // what is left to check after the last row; may be nil
+	close    func() error // frees what the format opened; may be nil
+
+	// fork returns another parser that knows what the format's own knows by now, or
+	// nil as long as that one must see more first. It is set where rows can be parsed
+	// without those before them; what then remains to be done in the order of the log
+	// is inOrder's, which may be nil.
+	fork    func(*input) parser
+	inOrder func(*traces.Record)
 }
 
 // warn counts a row that was emitted although something about it is odd.
@@ -79,27 +90,39 @@ func (s *Source) open(r *bufio.Reader) error {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
 	}
-	if err := refuse(head); err != nil {
-		return fmt.Errorf("%s: %w", s.name, err)
+	s.format, err = choose(head, s.opts)
+	if s.format = s.format.shaped(head); s.format == nil || !s.format.whole {
+		if no := refuse(head); no != nil {
+			err = no
+		}
 	}
-	if s.format, err = choose(head, s.opts); err != nil {
+	if err != nil {
 		return fmt.Errorf("%s: %w", s.name, err)
 	}
 	s.rejected = make(map[string]int64)
 	s.grid = int64(time.Second)
+	s.cutter = &cutter{r: r, size: s.opts.blockBytes, max: s.opts.MaxLine}
 	s.in = &input{
 		name:     s.name,
-		lines:    lines{r: r, max: s.opts.MaxLine},
+		lines:    lines{r: r, blocks: s.cutter, max: s.opts.MaxLine},
 		clock:    clock{zone: s.opts.TimeZone},
 		warnings: make(map[string]int64),
 	}
 	if s.format.document != nil {
 		s.in.lines.whole = s.format.whole
 		s.document, err = s.format.document(s.in, s.opts)
+		s.cutter.max = s.in.lines.max // which a format of long lines raises
 		return err
 	}
-	s.parse, err = s.format.open(s.in, s.opts)
-	return err
+	parse, err := s.format.open(s.in, s.opts)
+	if err != nil {
+		return err
+	}
+	// What was read along with the header is the first block.
+	s.own, s.block, s.before = worker{s.in, parse}, newBlock(), s.in.lines.n
+	s.block.text, s.in.lines.blocks = s.in.lines.rest, nil
+	s.own.fill(s.block)
+	return nil
 }
 
 // Read yields the next row that the format takes. Others are counted and given to
@@ -107,36 +130,73 @@ func (s *Source) open(r *bufio.Reader) error {
 // row was rejected or the accounting does not balance.
 func (s *Source) Read(rec *traces.Record) error {
 	for s.err == nil {
-		if s.pop(rec) {
+		switch {
+		case s.pop(rec):
+			return nil
+		case s.document.parse != nil:
+			s.err = s.readDocument()
+		case s.next == len(s.block.rows):
+			s.err = s.nextBlock()
+		case s.take(rec):
 			return nil
 		}
-		row, err := s.in.lines.next()
-		if err == io.EOF {
-			if s.err = s.flush(); s.err == nil && len(s.queue) == 0 {
-				s.err = s.end()
-			}
-			continue
-		}
-		if s.document.parse != nil && (err == nil || isRowError(err)) {
-			s.err = s.parseDocument(row, err)
-			continue
-		}
-		if err == nil {
-			*rec = traces.Record{}
-			rec.Outcome.Status = traces.Unknown
-			err = s.parse(row, rec)
-		} else if !isRowError(err) {
-			s.err = fmt.Errorf("%s:%d: %w", s.name, s.in.lines.n+1, err)
-			break
-		}
-		s.read++
-		if err == nil {
-			s.place(rec)
-			return nil
-		}
-		s.err = s.reject(row, err)
 	}
 	return s.err
+}
+
+// take hands out the next row of the block, or rejects it.
+func (s *Source) take(rec *traces.Record) bool {
+	p := &s.block.rows[s.next]
+	s.next++
+	s.read++
+	s.in.lines.start, s.in.lines.cut = s.before+p.line, p.cut
+	if p.err != nil {
+		s.err = s.reject(p.text, p.err)
+		return false
+	}
+	*rec = p.rec
+	s.place(rec)
+	return true
+}
+
+// nextBlock gets more rows. The first block shows whether it takes all cores.
+func (s *Source) nextBlock() (err error) {
+	if s.pipeline == nil && s.opts.workers > 1 && s.cutter.err == nil && s.in.fork != nil && s.in.fork(s.in) != nil {
+		s.pipeline = newPipeline(s, s.opts.workers)
+	}
+	s.next, s.before = 0, s.in.lines.n
+	if s.pipeline != nil {
+		s.block, err = s.pipeline.next(&s.own, s.block)
+	} else if s.block.text, err = s.cutter.next(s.block.text); err == nil {
+		s.own.fill(s.block)
+	}
+	if err == nil {
+		return nil
+	}
+	s.block = new(block)
+	return s.ended(err)
+}
+
+// ended is what follows on the last row.
+func (s *Source) ended(err error) error {
+	if err == io.EOF {
+		return s.end()
+	}
+	return fmt.Errorf("%s:%d: %w", s.name, s.in.lines.n+1, err)
+}
+
+// readDocument has the next document parsed into the queue.
+func (s *Source) readDocument() error {
+	doc, err := s.in.lines.next()
+	if err == nil || isRowError(err) {
+		return s.parseDocument(doc, err)
+	}
+	if err == io.EOF {
+		if err := s.flush(); err != nil || len(s.queue) > 0 {
+			return err
+		}
+	}
+	return s.ended(err)
 }
 
 // place gives an accepted record its place in the trace.
@@ -154,11 +214,16 @@ func (s *Source) place(rec *traces.Record) {
 	if !rec.SourceRow.Known {
 		rec.SourceRow = traces.Some(uint64(s.in.lines.start))
 	}
+	if s.in.inOrder != nil {
+		s.in.inOrder(rec)
+	}
 	if s.opts.App != "" {
 		rec.App = traces.Some(s.opts.App)
 	}
 	s.emitted++
 }
+
+const rejectBytes = 4 << 10 // shown of a row that is rejected
 
 // reject counts a row that is left out; an error that is not about the row is
 // handed back.
@@ -172,13 +237,15 @@ func (s *Source) reject(row []byte, err error) error {
 		reason = HalfLine
 	}
 	s.rejected[reason]++
+	if reason == NotARequest {
+		return nil // no fault, and so nobody is told
+	}
 	syntax := &SyntaxError{File: s.name, Line: s.in.lines.start, Field: bad.field, Err: bad.err}
 	if s.firstReject == nil {
 		s.firstReject = syntax
 	}
 	if s.opts.OnReject != nil {
-		const limit = 4 << 10
-		s.opts.OnReject(Reject{Line: syntax.Line, Reason: reason, Text: string(row[:min(len(row), limit)]), Err: syntax})
+		s.opts.OnReject(Reject{Line: syntax.Line, Reason: reason, Text: string(row[:min(len(row), rejectBytes)]), Err: syntax})
 	}
 	return nil
 }
@@ -210,72 +277,32 @@ func (s *Source) end() error {
 // than the first.
 func (s *Source) Earliest() time.Duration { return s.earliest }
 
+// Origin returns the stamp of Arrival 0 on the log's own clock: since the Unix
+// epoch where Meta has a T0, and else since whatever the log counts from. The
+// shards of one log count on from shard to shard, so that the difference of their
+// origins is by how much the one is later. It is known once a row was read.
+func (s *Source) Origin() time.Duration { return time.Duration(s.base) }
+
+// Stored returns how many bytes of the log, as it is stored, have been read so
+// far. It may be called while another goroutine reads.
+func (s *Source) Stored() int64 { return s.stored.n.Load() }
+
 // Close frees what Open and OpenFile opened. It does not close the reader that
-// was given to Open.
-func (s *Source) Close() error { return s.close() }
-
-// Meta returns what is known of the log as a trace, with one entry in Sources. It
-// is whole once Read has returned io.EOF; SHA256 and licence are unknown before
-// that. T0 is the wall clock of the first row emitted, or nil if the log's times
-// are relative. The source's name is without its folders, which are nobody else's
-// business. The resolution is the coarsest of 1 s, 100 ms, 10 ms, ... 1 ns on
-// which every stamp falls, whatever number of digits is printed.
-func (s *Source) Meta() traces.Meta {
-	m := s.in.meta
-	m.Kind = traces.KindTrace
-	if s.in.absolute && s.emitted > 0 {
-		t0 := time.Unix(0, s.base).UTC()
-		m.T0 = &t0
+// was given to Open, and does not wait for it.
+func (s *Source) Close() error {
+	if s.err == nil {
+		s.err = fmt.Errorf("%s: %w", s.name, fs.ErrClosed)
 	}
-	if s.in.clock.sawNaive() {
-		m.TimeZone = s.opts.TimeZone.String()
+	var err error
+	if s.in != nil && s.in.close != nil {
+		err = s.in.close()
 	}
-	m.Sources = []traces.Source{s.account()}
-	return m
+	if s.pipeline == nil {
+		return errors.Join(err, s.plainClose(), s.close())
+	}
+	s.pipeline.close()
+	return errors.Join(err, s.close())
 }
-
-func (s *Source) account() traces.Source {
-	src := s.in.source
-	src.Name, src.Format = filepath.Base(s.name), s.format.Name
-	if g := s.in.clock.grammar(); g != "" {
-		src.Grammar = g
-	}
-	src.Read, src.Emitted, src.Merged, src.Rejected = s.read, s.emitted, s.merged, maps.Clone(s.rejected)
-	src.Bytes = s.stored.n
-	if s.emitted > 0 {
-		src.Resolution = time.Duration(s.grid)
-	}
-	if errors.Is(s.err, io.EOF) {
-		src.SHA256 = s.stored.sum()
-		w := known[s.plain.sum()]
-		src.Licence, src.Attribution = w.licence, w.attribution
-	}
-	for _, kind := range slices.Sorted(maps.Keys(s.in.warnings)) {
-		src.Warnings = append(src.Warnings, fmt.Sprintf("%d rows: %s", s.in.warnings[kind], kind))
-	}
-	if s.read == 0 && s.err != nil {
-		src.Warnings = append(src.Warnings, "the log has no rows")
-	}
-	return src
-}
-
-// A digest counts and hashes what is read through it.
-type digest struct {
-	r    io.Reader
-	hash hash.Hash
-	n    int64
-}
-
-func newDigest(r io.Reader) *digest { return &digest{r: r, hash: sha256.New()} }
-
-func (d *digest) Read(p []byte) (int, error) {
-	n, err := d.r.Read(p)
-	d.hash.Write(p[:n])
-	d.n += int64(n)
-	return n, err
-}
-
-func (d *digest) sum() string { return hex.EncodeToString(d.hash.Sum(nil)) }
 
 // joinClose closes what an error leaves behind, and reports it if that fails too.
 func joinClose(err error, close func() error) error { return errors.Join(err, close()) }

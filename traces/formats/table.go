@@ -69,6 +69,9 @@ func (t *table) find(name string) int {
 	return -1
 }
 
+// fork returns a table of the same header for another goroutine.
+func (t *table) fork() *table { return &table{header: t.header} }
+
 // split cuts a row into one field a column. The fields are valid until the next
 // call or the next row.
 func (t *table) split(row []byte) ([][]byte, error) {
@@ -85,18 +88,18 @@ func (t *table) split(row []byte) ([][]byte, error) {
 }
 
 func (t *table) cut(row []byte) error {
-	t.fields = t.fields[:0]
-	if bytes.IndexByte(row, '"') >= 0 {
-		return t.cutQuoted(row)
-	}
-	start := 0
+	fields, start := t.fields[:0], 0
 	for i, c := range row {
-		if c == ',' {
-			t.fields = append(t.fields, row[start:i])
+		switch c {
+		case '"':
+			t.fields = fields[:0]
+			return t.cutQuoted(row)
+		case ',':
+			fields = append(fields, row[start:i])
 			start = i + 1
 		}
 	}
-	t.fields = append(t.fields, row[start:])
+	t.fields = append(fields, row[start:])
 	return nil
 }
 

@@ -8,12 +8,15 @@ import "bytes"
 type walker struct {
 	places map[string]*place // by dotted path
 	closed bool              // keys without a place are left to encoding/json as well
+	last   *place            // that was looked up
 	path   []byte
 	row    int64
 }
 
 // A place is a path that means something.
 type place struct {
+	path  string
+	next  *place // that was looked up after this one, in the row before
 	field *field // the value that is wanted here; nil: none
 	way   bool   // an object here may hold wanted values
 	row   int64  // the last row that had it
@@ -48,7 +51,7 @@ func (w *walker) ignore(key string) {
 func (w *walker) place(path string) *place {
 	p := w.places[path]
 	if p == nil {
-		p = new(place)
+		p = &place{path: path}
 		w.places[path] = p
 	}
 	return p
@@ -57,6 +60,7 @@ func (w *walker) place(path string) *place {
 // walk fills the fields of a row, or reports false. Their text aliases the row.
 func (w *walker) walk(row []byte) bool {
 	w.row++
+	w.last = nil
 	s := scanner{b: bytes.TrimRight(row, " \t")}
 	return w.object(&s, 0) && s.i == len(s.b)
 }
@@ -88,9 +92,31 @@ func (w *walker) object(s *scanner, prefix int) bool {
 	}
 }
 
+// find returns the place of w.path. Rows have their keys in the same order, more
+// often than not, and to compare one is cheaper than to look it up.
+func (w *walker) find() *place {
+	if w.last != nil && w.last.next != nil && w.last.next.path == string(w.path) {
+		w.last = w.last.next
+		return w.last
+	}
+	p := w.places[string(w.path)]
+	if p == nil && !w.closed {
+		w.ignore(string(w.path))
+		p = w.places[string(w.path)]
+	}
+	if p == nil {
+		return nil
+	}
+	if w.last != nil {
+		w.last.next = p
+	}
+	w.last = p
+	return p
+}
+
 // value reads the value at w.path.
 func (w *walker) value(s *scanner) bool {
-	p := w.places[string(w.path)]
+	p := w.find()
 	if p == nil {
 		return !w.closed && s.skip()
 	}

@@ -38,17 +38,27 @@ type lastTurn struct {
 	turns   int32
 }
 
-func (t turns) set(rec *traces.Record, session []byte) error {
-	last := t[string(session)]
+// count gives a record its turn; the records come in the order of the log.
+func (t turns) count(rec *traces.Record) {
+	if !rec.Session.Known {
+		return
+	}
+	last := t[rec.Session.V]
 	if last == nil {
-		if !utf8.Valid(session) {
-			return rejectf(BadValue, "%q is not UTF-8", clip(session))
-		}
-		last = &lastTurn{session: string(session)}
+		last = &lastTurn{session: rec.Session.V}
 		t[last.session] = last
 	}
-	rec.Session = traces.Some(last.session)
+	rec.Session.V = last.session // one string for all turns
 	rec.Turn = traces.Some(last.turns)
 	last.turns++
+}
+
+// set is count for a session that is still bytes.
+func (t turns) set(rec *traces.Record, session []byte) error {
+	if !utf8.Valid(session) {
+		return rejectf(BadValue, "%q is not UTF-8", clip(session))
+	}
+	rec.Session = traces.Some(string(session))
+	t.count(rec)
 	return nil
 }

@@ -16,7 +16,7 @@ const minCap = 5
 // top of the range, where the tail of an uncut length thins out.
 func findCap(check, column string, c counts) []Finding {
 	levels := c.levels()
-	if len(levels) < 2 {
+	if len(levels) < 2 || levels[len(levels)-1].value == math.MaxInt32 { // a sentinel, which is another check's
 		return nil
 	}
 	top := levels[len(levels)-1]

@@ -2,9 +2,9 @@ package lint
 
 import (
 	"fmt"
-	"math"
-	"slices"
 	"time"
+
+	"wavetank/traces"
 )
 
 // A Check looks for one thing that is wrong with a trace.
@@ -25,11 +25,20 @@ type Finding struct {
 // Checks are all checks, in the order of their findings.
 var Checks = []Check{
 	{"unsorted", "a row arrives before the row above it", findUnsorted},
-	{"wrap", "an arrival falls by more than half of the span from one row to the next", findWrap},
+	{"wrap", "an arrival falls by more than half of the span from one row to the next; or, in sorted rows of one source, one 128th of its lines arrives that much after a later one", findWrap},
 	{"clock", "an arrival is negative, or the span is over three years", findClock},
-	{"tick", "at least 90 % of at least 20 gaps between distinct arrivals are over 250 ms and within 1 % of a multiple of one tick, and there are at least 1.1 rows a stamp", findTick},
+	{"tick", "at least 90 % of at least 20 gaps between distinct arrivals are over 250 ms and within 1 % of a multiple of one tick, and there are at least 1.1 rows a stamp (traces.Tick)", findTick},
 	{"coarse", "every arrival is on a whole second or more, without being a tick, and rows share stamps", findCoarse},
 	{"holes", "a gap over 20 times the mean of the 20 gaps on either side of it", findHoles},
+	{"ends", aboutEnds, findEnds},
+	{"repeats", "a row equals one of the 4,096 above it in all but its place (traces.Repeats); where arrivals are on whole seconds only rows with an id or blocks count", findRepeats},
+	{"same_id", "a row has the id and both token counts of one of the 4,096 above it, some output, and is no retry (traces.Repeats)", findSameID},
+	{"twins", "two sessions of at least 5 rows have the same token counts and arrive equally long after their first rows", findTwins},
+	{"sentinels", "a token count is negative or 2^31-1, or a time of the outcome is not above 0", findSentinels},
+	{"constant", "all of at least 20 rows have the same prompt or output token count, or the same gap", findConstant},
+	{"unchained", "a block id stands behind two different prefixes, or twice in a prompt", findUnchained},
+	{"sampling", "a source says that it holds a part of the requests", findSampling},
+	{"impostor", "a source has the name of a published trace, and its bytes are not that trace's", findImpostor},
 	{"prompt_cap", aboutCap, func(s *scan) []Finding { return findCap("prompt_cap", "prompt", s.prompt) }},
 	{"output_cap", aboutCap, func(s *scan) []Finding { return findCap("output_cap", "output", s.output) }},
 	{"no_output", "a row's output token count is 0 or unknown", findNoOutput},
@@ -41,19 +50,24 @@ func findUnsorted(s *scan) []Finding {
 		return nil
 	}
 	return []Finding{{"unsorted",
-		fmt.Sprintf("%d of %d rows arrive before the row above them, by up to %v", s.falls, s.facts.Rows, time.Duration(s.fall)),
+		fmt.Sprintf("%d of %d rows arrive before the row above them, by up to %v", s.falls, s.facts.Rows, s.fall),
 		"a replay leaves in the order of arrival, so it needs the rows sorted",
 		"convert the file: what convert writes is sorted"}}
 }
 
 func findWrap(s *scan) []Finding {
-	if span := int64(s.facts.Span); s.fall == 0 || s.fall <= span/2 {
+	detail, half := "", s.facts.Span/2
+	if s.fall > 0 && s.fall > half {
+		detail = fmt.Sprintf("row %d (from 0) arrives %v before the row above it, in a span of %v", s.fallRow, s.fall, s.facts.Span)
+	} else if early, late, ok := s.sources.wrap(half); ok && len(s.facts.Sources) < 2 {
+		detail = fmt.Sprintf("lines %d to %d of the source arrive more than %v before lines %d to %d", late.first, late.last, half, early.first, early.last)
+	}
+	if detail == "" {
 		return nil
 	}
-	return []Finding{{"wrap",
-		fmt.Sprintf("row %d (from 0) arrives %v before the row above it, in a span of %v", s.fallRow, time.Duration(s.fall), s.facts.Span),
-		"the clock started anew or files were glued together: sorting lays the parts over each other and multiplies the rate",
-		"cut the source at that row and convert the parts apart"}}
+	return []Finding{{"wrap", detail,
+		"the clock started anew or files were glued together: sorted, the parts lie over each other and multiply the rate",
+		"convert the source again with --unwrap, which puts the parts behind one another"}}
 }
 
 // maxSpan is longer than any log that is replayed; seconds read as
@@ -71,55 +85,8 @@ func findClock(s *scan) []Finding {
 		"convert the source again with --time-unit, or drop the rows whose time is wrong"}}
 }
 
-// minGap parts the gaps that a tick leaves from jitter inside it; minGaps are
-// needed for a statement on them.
-const (
-	minGap    = 250 * time.Millisecond
-	minGaps   = 20
-	tickShare = .9
-)
-
-// tick returns the period of the clock that stamped the rows and the share of
-// the gaps that are on its multiples; 0 where there is no such period. Jitter
-// adds up over a silence of many ticks, so the period is first guessed as the
-// 10 % quantile of the gaps and then taken from all of them.
-func (s *scan) tick() (period time.Duration, share float64) {
-	if len(s.gaps) < minGaps || float64(s.facts.Rows) < 1.1*float64(s.facts.DistinctArrivals) {
-		return 0, 0
-	}
-	sorted := slices.Clone(s.gaps)
-	slices.Sort(sorted)
-	long := sorted[lowerBound(sorted, int64(minGap)):]
-	if float64(len(long)) < tickShare*float64(len(sorted)) {
-		return 0, 0
-	}
-	guess := float64(long[len(long)/10])
-	var sum, ticks float64
-	for _, d := range long {
-		sum += float64(d)
-		ticks += math.Round(float64(d) / guess)
-	}
-	g := sum / ticks
-	on := 0
-	for _, d := range long {
-		if k := float64(d) / g; math.Abs(k-math.Round(k)) <= .01 {
-			on++
-		}
-	}
-	share = float64(on) / float64(len(sorted))
-	if share < tickShare {
-		return 0, 0
-	}
-	return time.Duration(g), share
-}
-
-func lowerBound(sorted []int64, v int64) int {
-	i, _ := slices.BinarySearch(sorted, v)
-	return i
-}
-
 func findTick(s *scan) []Finding {
-	g, share := s.tick()
+	g, share := traces.Tick(s.gaps, s.facts.Rows)
 	if g == 0 {
 		return nil
 	}
@@ -127,7 +94,7 @@ func findTick(s *scan) []Finding {
 	return []Finding{{"tick",
 		fmt.Sprintf("%.1f %% of the gaps are multiples of %v (within 1 %%), with %.1f requests a stamp", 100*share, g.Round(time.Millisecond), perTick),
 		"the log's clock ticks: a replay sends each tick as one burst, and gap_cv and rates over less than a few ticks describe the clock, not the traffic",
-		"fit spreads the requests of a tick over it by itself: replay what synth makes of the fit"}}
+		"convert --dequantize spreads the requests of a tick over it; fit does so by itself"}}
 }
 
 func findCoarse(s *scan) []Finding {
@@ -138,7 +105,7 @@ func findCoarse(s *scan) []Finding {
 	return []Finding{{"coarse",
 		fmt.Sprintf("every arrival is on a multiple of %v, and %d of %d rows share a stamp with the row before", f.Resolution, f.Rows-f.DistinctArrivals, f.Rows),
 		"order and gaps inside a stamp are unknown: rows of one stamp are replayed as one burst",
-		"fit spreads the requests of a stamp over it by itself: replay what synth makes of the fit"}}
+		fmt.Sprintf("convert --dequantize=%v spreads the rows of a stamp over it; fit does so by itself", f.Resolution)}}
 }
 
 func findNoOutput(s *scan) []Finding {

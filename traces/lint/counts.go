@@ -75,18 +75,6 @@ func valueAt(levels []level, i int64) float64 {
 	return float64(levels[k].value)
 }
 
-func sessionsOf(turns map[uint64]int32) Sessions {
-	c := newCounts()
-	s := Sessions{N: int64(len(turns))}
-	for _, n := range turns {
-		c.rows[n]++
-		s.Rows += int64(n)
-	}
-	l := c.lengths()
-	s.TurnsP50, s.TurnsP90, s.TurnsMax = l.P50, l.P90, l.Max
-	return s
-}
-
 // tallyLimit bounds the different names that a tally keeps: what has more is
 // not a class, and must not fill the memory.
 const tallyLimit = 10_000

@@ -116,13 +116,13 @@ func TestAzureConversation(t *testing.T) {
 
 // The clock of Mooncake's trace ticks every three seconds.
 func TestMooncakeTicks(t *testing.T) {
-	s := newScan()
+	s := newScan(noMeta)
 	recs := lines(t, "mooncake/conversation_trace.head600.jsonl", mooncake)
 	for _, rec := range recs {
 		s.add(&rec)
 	}
 	s.finish()
-	if g, share := s.tick(); math.Abs(g.Seconds()-3) > .001 || share != 1 {
+	if g, share := traces.Tick(s.gaps, s.facts.Rows); math.Abs(g.Seconds()-3) > .001 || share != 1 {
 		t.Errorf("tick %v, share %v", g, share)
 	}
 	f := inspect(t, recs)

@@ -1,6 +1,9 @@
 package lint
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"wavetank/traces"
@@ -20,7 +23,8 @@ type Facts struct {
 	Resolution       time.Duration   `json:"resolution_ns"`     // coarsest of 1 ns, 10 ns, ... 1 s, 1 min, 1 h that divides every arrival; 0 below two rows
 	GapCV            *float64        `json:"gap_cv"`            // population standard deviation of the gaps between sorted arrivals, ties included, over their mean; 1 for a Poisson process
 	GapMax           time.Duration   `json:"gap_max_ns"`        // the longest gap
-	Sorted           bool            `json:"sorted"`            // rows stand by arrival
+	IDC              []Dispersion    `json:"idc"`
+	Sorted           bool            `json:"sorted"` // rows stand by arrival
 	PromptTokens     Lengths         `json:"prompt_tokens"`
 	OutputTokens     Lengths         `json:"output_tokens"`
 	Apps             []Count         `json:"apps"`   // most rows first; the name "" is of rows without one
@@ -29,7 +33,11 @@ type Facts struct {
 	Sessions         Sessions        `json:"sessions"`
 	Blocks           Blocks          `json:"blocks"`
 	BlockTokens      int32           `json:"block_tokens,omitempty"` // tokens a block, as the trace says
-	Partial          bool            `json:"partial,omitempty"`      // the trace says that it is unfinished
+	BlockScope       string          `json:"block_scope,omitempty"`  // global or session, as the trace says
+	Reuse            Reuse           `json:"reuse"`
+	Tokenizer        string          `json:"tokenizer,omitempty"`       // that counted the tokens, as the trace says
+	Vantage          string          `json:"latency_vantage,omitempty"` // client, gateway or server, as the trace says
+	Partial          bool            `json:"partial,omitempty"`         // the trace says that it is unfinished
 	Sources          []traces.Source `json:"sources,omitempty"`
 	Findings         []Finding       `json:"findings"`
 }
@@ -76,6 +84,19 @@ type Blocks struct {
 	Rows int64 `json:"rows"` // rows with any
 	IDs  int64 `json:"ids"`  // all, repeated ones included
 	Runs int64 `json:"runs"` // runs of consecutive ids, as stored
+}
+
+// Has tells whether the Check of that name found anything. An unknown name is an
+// error that lists those of Checks.
+func (f *Facts) Has(check string) (bool, error) {
+	var names []string
+	for _, c := range Checks {
+		names = append(names, c.Name)
+	}
+	if !slices.Contains(names, check) {
+		return false, fmt.Errorf("there is no check %q; there are %s", check, strings.Join(names, ", "))
+	}
+	return slices.ContainsFunc(f.Findings, func(x Finding) bool { return x.Check == check }), nil
 }
 
 func known(v float64) *float64 { return &v }

@@ -20,7 +20,7 @@ func findHoles(s *scan) []Finding {
 		return nil
 	}
 	var n int
-	var total, longest, window int64
+	var total, longest, window time.Duration
 	for _, d := range g[:2*holeSide+1] {
 		window += d
 	}
@@ -36,7 +36,7 @@ func findHoles(s *scan) []Finding {
 		return nil
 	}
 	return []Finding{{"holes",
-		fmt.Sprintf("%d silences, %.1f %% of the span, the longest %v", n, 100*float64(total)/float64(s.facts.Span), time.Duration(longest).Round(time.Millisecond)),
+		fmt.Sprintf("%d silences, %.1f %% of the span, the longest %v", n, 100*float64(total)/float64(s.facts.Span), longest.Round(time.Millisecond)),
 		"the log lost that time, or the traffic switches on and off: one distribution of the gaps describes neither, and a replay stands still there",
 		"cut lost time away with convert --from and --to; if the traffic did pause, keep it and fit its parts"}}
 }

@@ -9,16 +9,18 @@ import (
 	"time"
 
 	"wavetank/traces"
+	"wavetank/traces/reuse"
 )
 
 // Inspect reads r once, to its end, and returns what is in it, with every
-// Finding of Checks in Facts.Findings. The rows need not be sorted. It keeps 8
-// bytes a row, besides one counter for each different token count, app, model
-// and session. meta is asked at the end, when a log that is read as a trace has
-// accounted for its rows. Errors are those of r, with the number of rows read
-// before.
+// Finding of Checks in Facts.Findings. The rows need not be sorted; but LRU hit
+// rates are of sorted ones alone. It keeps 8 bytes a row, besides one counter for
+// each different token count, app, model and session, and what a reuse.Stack keeps
+// of block ids. meta is asked at the first row with blocks, for their scope, and at
+// the end, when a log that is read as a trace has accounted for its rows. Errors
+// are those of r, with the number of rows read before.
 func Inspect(r traces.Reader, meta func() traces.Meta) (*Facts, error) {
-	s := newScan()
+	s := newScan(meta)
 	for rec, err := range traces.All(r) {
 		if err != nil {
 			return nil, fmt.Errorf("inspect after %d rows: %w", s.facts.Rows, err)
@@ -36,44 +38,60 @@ func Inspect(r traces.Reader, meta func() traces.Meta) (*Facts, error) {
 // A scan is a trace under inspection: the facts, and what only the checks need.
 type scan struct {
 	facts    *Facts
-	arrivals [][]int64 // in file order, in chunks: append's copies would double the memory
-	gaps     []int64   // between distinct arrivals, in order, after finish
+	meta     func() traces.Meta
+	arrivals [][]time.Duration // in file order, in chunks: append's copies would double the memory
+	gaps     []time.Duration   // between distinct arrivals, in order, after finish
 	prompt   counts
 	output   counts
 	apps     tally
 	models   tally
 	statuses map[traces.Status]int64
-	turns    map[uint64]int32 // rows by hash of the session: 8 bytes, however long the name
+	sessions map[uint64]session // by hash of the name
 	seed     maphash.Seed
-	falls    int64 // rows that stand before their predecessor
-	last     int64 // the arrival of the row before
-	fall     int64 // the deepest fall from one row to the next
-	fallRow  int64 // the row after it, from 0
+	falls    int64         // rows that stand before their predecessor
+	last     time.Duration // the arrival of the row before
+	fall     time.Duration // the deepest fall from one row to the next
+	fallRow  int64         // the row after it, from 0
 	grid     int
+
+	stack     *reuse.Stack // nil before the first row with blocks
+	stackErr  error        // why there is no curve
+	sources   sourceRows
+	ends      []cut // where the traffic begins or ends with hardly any
+	repeats   traces.Repeats
+	repeated  repeated
+	sentinels [len(sentinelColumns)]sentinel
 }
 
-func newScan() *scan {
+func newScan(meta func() traces.Meta) *scan {
 	return &scan{
-		facts:  &Facts{Findings: []Finding{}},
+		facts:  &Facts{Findings: []Finding{}, IDC: []Dispersion{}},
+		meta:   meta,
 		prompt: newCounts(), output: newCounts(),
 		apps: tally{}, models: tally{}, statuses: map[traces.Status]int64{},
-		turns: map[uint64]int32{}, seed: maphash.MakeSeed(),
+		sessions: map[uint64]session{}, seed: maphash.MakeSeed(),
 	}
 }
 
 func (s *scan) describe(m traces.Meta) {
 	f := s.facts
-	f.Kind, f.T0, f.BlockTokens, f.Partial, f.Sources = m.Kind, m.T0, m.BlockTokens, m.Partial, m.Sources
+	f.Kind, f.T0, f.Partial, f.Sources, f.Tokenizer, f.Vantage = m.Kind, m.T0, m.Partial, m.Sources, m.Tokenizer, m.Vantage
+	f.BlockTokens, f.BlockScope = m.BlockTokens, m.BlockScope
 }
 
 func (s *scan) add(rec *traces.Record) {
-	s.addArrival(int64(rec.Arrival))
+	s.addArrival(rec.Arrival)
 	s.prompt.add(rec.PromptTokens)
 	s.output.add(rec.OutputTokens)
 	s.apps.add(rec.App)
 	s.models.add(rec.Model)
 	s.statuses[statusOf(rec)]++
-	s.addBlocks(rec.Blocks)
+	s.addBlocks(rec)
+	s.addRepeat(rec)
+	s.addSentinels(rec)
+	if rec.SourceRow.Known {
+		s.sources.add(rec.SourceRow.V, rec.Arrival)
+	}
 	f := s.facts
 	f.Rows++
 	if rec.Stream.Known {
@@ -82,9 +100,7 @@ func (s *scan) add(rec *traces.Record) {
 	if rec.Stream.V {
 		f.Streams.Streamed++
 	}
-	if rec.Session.Known {
-		s.turns[maphash.String(s.seed, rec.Session.V)]++
-	}
+	s.addTurn(rec)
 }
 
 // statusOf takes a status that is none of traces.Statuses for unknown, so that
@@ -98,7 +114,7 @@ func statusOf(rec *traces.Record) traces.Status {
 
 const chunk = 1 << 16
 
-func (s *scan) addArrival(t int64) {
+func (s *scan) addArrival(t time.Duration) {
 	if d := s.last - t; d > 0 && s.facts.Rows > 0 {
 		s.falls++
 		if d > s.fall {
@@ -106,25 +122,31 @@ func (s *scan) addArrival(t int64) {
 		}
 	}
 	s.last = t
-	for t%int64(grids[s.grid]) != 0 {
+	for t%grids[s.grid] != 0 {
 		s.grid++
 	}
 	if s.facts.Rows%chunk == 0 {
-		s.arrivals = append(s.arrivals, make([]int64, 0, chunk))
+		s.arrivals = append(s.arrivals, make([]time.Duration, 0, chunk))
 	}
 	end := &s.arrivals[len(s.arrivals)-1]
 	*end = append(*end, t)
 }
 
-func (s *scan) addBlocks(runs []traces.BlockRun) {
-	if len(runs) == 0 {
+func (s *scan) addBlocks(rec *traces.Record) {
+	if len(rec.Blocks) == 0 {
 		return
 	}
 	b := &s.facts.Blocks
 	b.Rows++
-	b.Runs += int64(len(runs))
-	for _, run := range runs {
+	b.Runs += int64(len(rec.Blocks))
+	for _, run := range rec.Blocks {
 		b.IDs += int64(run.Len)
+	}
+	if s.stack == nil {
+		s.stack = &reuse.Stack{PerSession: s.meta().BlockScope == traces.ScopeSession}
+	}
+	if s.stackErr == nil {
+		_, s.stackErr = s.stack.Touch(rec)
 	}
 }
 
@@ -143,7 +165,8 @@ func (s *scan) finish() {
 	s.finishTimes(at)
 	f.PromptTokens, f.OutputTokens = s.prompt.lengths(), s.output.lengths()
 	f.Apps, f.Models = s.apps.list(), s.models.list()
-	f.Sessions = sessionsOf(s.turns)
+	f.Sessions = sessionsOf(s.sessions)
+	f.Reuse = s.reuse()
 	f.Statuses = []Count{}
 	for _, st := range traces.Statuses {
 		if n := s.statuses[st]; n > 0 {
@@ -153,13 +176,13 @@ func (s *scan) finish() {
 }
 
 // finishTimes turns the sorted arrivals into the gaps between distinct ones, in place.
-func (s *scan) finishTimes(at []int64) {
+func (s *scan) finishTimes(at []time.Duration) {
 	f := s.facts
 	if len(at) == 0 {
 		return
 	}
 	first, last := at[0], at[len(at)-1]
-	f.First, f.Span = time.Duration(first), time.Duration(last-first)
+	f.First, f.Span = first, last-first
 	if len(at) > 1 {
 		f.Resolution = grids[s.grid]
 	}
@@ -167,6 +190,8 @@ func (s *scan) finishTimes(at []int64) {
 		f.MeanRate = known(float64(len(at)) / f.Span.Seconds())
 	}
 	f.GapCV = gapCV(at)
+	f.IDC = dispersions(at)
+	s.ends = cutEnds(at)
 	s.gaps = at[:0]
 	for i := 1; i < len(at); i++ {
 		if d := at[i] - first; d > 0 {
@@ -176,13 +201,13 @@ func (s *scan) finishTimes(at []int64) {
 	}
 	f.DistinctArrivals = int64(len(s.gaps)) + 1
 	if len(s.gaps) > 0 {
-		f.GapMax = time.Duration(slices.Max(s.gaps))
+		f.GapMax = slices.Max(s.gaps)
 	}
 }
 
 // gapCV is the population standard deviation of the gaps between sorted
 // arrivals over their mean; nil below two gaps or where all arrive at once.
-func gapCV(at []int64) *float64 {
+func gapCV(at []time.Duration) *float64 {
 	n := float64(len(at) - 1)
 	if n < 2 || at[0] == at[len(at)-1] {
 		return nil

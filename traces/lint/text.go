@@ -2,6 +2,7 @@ package lint
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -9,6 +10,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"wavetank/traces"
 )
 
 // maxNames bounds a list of names, so that the text stays on one screen.
@@ -24,6 +27,7 @@ func (f *Facts) WriteText(w io.Writer) error {
 	line("rows", "%d%s", f.Rows, statusText(f.Statuses))
 	line("arrivals", "span %v, mean rate %s/s, resolution %s, %s", f.Span, number(f.MeanRate), resolutionText(f.Resolution), sortedText(f.Sorted))
 	line("gaps", "gap_cv %s (1 = Poisson), longest %v, %d distinct arrivals", number(f.GapCV), f.GapMax, f.DistinctArrivals)
+	line("idc", "%s", wrapped(idcText(f.IDC)))
 	if f.T0 != nil {
 		line("t0", "%s", f.T0.Format(time.RFC3339Nano))
 	}
@@ -36,8 +40,14 @@ func (f *Facts) WriteText(w io.Writer) error {
 	line("streams", "%s", f.streamsText())
 	line("sessions", "%s", f.sessionsText())
 	line("blocks", "%s", f.blocksText())
+	if f.Blocks.Rows > 0 {
+		line("reuse", "%s", wrapped(f.Reuse.text()))
+	}
+	if f.Tokenizer != "" || f.Vantage != "" {
+		line("measured", "tokens by %s, latencies at %s", orUnknown(f.Tokenizer), orUnknown(f.Vantage))
+	}
 	for _, s := range f.Sources[:min(len(f.Sources), maxNames)] {
-		line("source", "%s: %d rows read = %d emitted + %d merged + %d rejected", printable(s.Name), s.Read, s.Emitted, s.Merged, s.RejectedRows())
+		line("source", "%s", wrapped(sourceText(s)))
 	}
 	if f.Partial {
 		line("PARTIAL", "the trace says that it is unfinished")
@@ -127,15 +137,19 @@ func nameText(name string) string {
 // nameWidth cuts names that would fill the screen.
 const nameWidth = 40
 
-// printable drops what is not to be seen (control, format and bidirectional
+// clean drops what is not to be seen (control, format and bidirectional
 // characters), because names come from files that others wrote.
-func printable(s string) string {
-	s = strings.Map(func(r rune) rune {
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
 			return -1
 		}
 		return r
 	}, s)
+}
+
+func printable(s string) string {
+	s = clean(s)
 	if r := []rune(s); len(r) > nameWidth {
 		return string(r[:nameWidth-1]) + "…"
 	}
@@ -168,6 +182,50 @@ func (f *Facts) blocksText() string {
 	}
 	return fmt.Sprintf("%d runs of %d ids, %s, in %d rows", b.Runs, b.IDs, size, b.Rows)
 }
+
+// idcText leaves out the windows of which the span has too few.
+func idcText(ds []Dispersion) string {
+	var parts []string
+	for _, d := range ds {
+		if d.IDC != nil {
+			parts = append(parts, fmt.Sprintf("%gs %.3g", d.Window.Seconds(), *d.IDC))
+		}
+	}
+	if len(parts) == 0 {
+		return "n/a"
+	}
+	return strings.Join(parts, ", ") + " (variance over mean of the count in a window; 1 = Poisson)"
+}
+
+// maxCaches are the largest caches in the text, where the curve bends.
+const maxCaches = 4
+
+func (r Reuse) text() string {
+	if r.Unique == nil {
+		return "n/a: " + cmp.Or(clean(r.Why), "no block ids")
+	}
+	text := fmt.Sprintf("%d different blocks; hit rate %.3f if none is evicted", *r.Unique, *r.Infinite)
+	for _, c := range r.LRU[max(0, len(r.LRU)-maxCaches):] {
+		text += fmt.Sprintf(", %.3f with %d", c.HitRate, c.Blocks)
+	}
+	if r.Why != "" {
+		text += "; LRU n/a: " + clean(r.Why)
+	}
+	return text
+}
+
+func sourceText(s traces.Source) string {
+	text := fmt.Sprintf("%s: %d rows read = %d emitted + %d merged + %d rejected", printable(s.Name), s.Read, s.Emitted, s.Merged, s.RejectedRows())
+	if s.TimeUnit != "" {
+		text += ", times in " + printable(s.TimeUnit)
+	}
+	if s.Stamps != "" {
+		text += ", stamped at the " + printable(s.Stamps)
+	}
+	return text
+}
+
+func orUnknown(s string) string { return cmp.Or(printable(s), "n/a") }
 
 // number gives four significant digits.
 func number(v *float64) string {
