@@ -148,15 +148,39 @@ func choose(head []byte, o *Options) (*Format, error) {
 		}
 		return &genericCSV, nil
 	}
-	var no strings.Builder
+	var no noes
 	for i := range Formats {
 		err := Formats[i].Sniff(head)
 		if err == nil {
 			return &Formats[i], nil
 		}
-		fmt.Fprintf(&no, "\n  %s: %v", Formats[i].Name, err)
+		no.add(Formats[i].Name, err.Error())
 	}
-	return nil, fmt.Errorf("%w; name its format, or map its fields to columns:%s", ErrUnknown, no.String())
+	return nil, fmt.Errorf("%w; name its format, or map its fields to columns:%s", ErrUnknown, no.text())
+}
+
+// noes are why formats did not take a log; those of one reason are told together.
+type noes struct {
+	reasons []string
+	names   map[string][]string
+}
+
+func (r *noes) add(name, why string) {
+	if r.names == nil {
+		r.names = make(map[string][]string)
+	}
+	if r.names[why] == nil {
+		r.reasons = append(r.reasons, why)
+	}
+	r.names[why] = append(r.names[why], name)
+}
+
+func (r *noes) text() string {
+	var b strings.Builder
+	for _, why := range r.reasons {
+		fmt.Fprintf(&b, "\n  %s: %s", strings.Join(r.names[why], ", "), why)
+	}
+	return b.String()
 }
 
 func named(name string) (*Format, error) {

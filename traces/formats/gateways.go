@@ -68,7 +68,7 @@ func (m *logMap) sniff(head []byte) error {
 			found = found || fields[name]
 		}
 		if !found {
-			return fmt.Errorf("the first row lacks %q", strings.Join(group, `" or "`))
+			return fmt.Errorf("the first row lacks \"%s\"", strings.Join(group, `" or "`))
 		}
 	}
 	return nil
