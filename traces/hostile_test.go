@@ -2,11 +2,11 @@ package traces
 
 import (
 	"bytes"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strconv"
 	"testing"
 )
 
@@ -42,24 +42,8 @@ func TestMutatedFiles(t *testing.T) {
 	whole, path := sample(t), filepath.Join(t.TempDir(), "t.arrow")
 	rng := rand.New(rand.NewPCG(1, 2))
 	refused := 0
-	n := 300
-	if s := os.Getenv("WAVETANK_TEST_MUTATIONS"); s != "" {
-		if _, err := fmt.Sscan(s, &n); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for range n {
-		b := bytes.Clone(whole)
-		for range 1 + rng.IntN(3) {
-			switch i := rng.IntN(len(b)); rng.IntN(3) {
-			case 0:
-				b[i] ^= 1 << rng.IntN(8)
-			case 1:
-				b[i] = byte(rng.IntN(256))
-			case 2:
-				copy(b[i:], []byte{0xff, 0xff, 0xff, 0x7f})
-			}
-		}
+	for range mutations(t, 300) {
+		b := mutated(rng, whole)
 		if err := os.WriteFile(path, b, 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -70,6 +54,20 @@ func TestMutatedFiles(t *testing.T) {
 	if refused == 0 {
 		t.Error("no mutation was noticed")
 	}
+}
+
+// mutations returns how many damaged files a test tries: few, or as many as
+// WAVETANK_TEST_MUTATIONS says.
+func mutations(t *testing.T, few int) int {
+	s := os.Getenv("WAVETANK_TEST_MUTATIONS")
+	if s == "" {
+		return few
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 func FuzzOpen(f *testing.F) {

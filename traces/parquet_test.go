@@ -175,11 +175,12 @@ func TestRewrittenParquet(t *testing.T) {
 // do, hardly any damage to them goes unnoticed.
 func TestMutatedParquet(t *testing.T) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(256 << 20))
-	const mutations = 400
+	files := rewritten(t)
+	n := mutations(t, 2000) / len(files)
 	rng := rand.New(rand.NewPCG(1, 2))
-	for name, whole := range rewritten(t) {
+	for name, whole := range files {
 		refused := 0
-		for i := range mutations {
+		for i := range n {
 			b := mutated(rng, whole)
 			if _, err := parquetRows(b); err != nil {
 				refused++
@@ -188,8 +189,8 @@ func TestMutatedParquet(t *testing.T) {
 				readTable(b)
 			}
 		}
-		if refused < mutations/5 || name == "wavetank.parquet" && refused < mutations*4/5 {
-			t.Errorf("%s: %d of %d mutations were noticed", name, refused, mutations)
+		if refused < n/5 || name == "wavetank.parquet" && refused < n*4/5 {
+			t.Errorf("%s: %d of %d mutations were noticed", name, refused, n)
 		}
 	}
 }

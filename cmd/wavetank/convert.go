@@ -84,7 +84,10 @@ func (e *env) convert(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	edited, done, err := edits.edit(bound(ctx, strict(rows, rejects)), sortednessOf(inputs), filepath.Dir(path))
+	stored, total := sizes(inputs)
+	reading := e.watchReading(strict(rows, rejects), stored, total)
+	defer reading.stop()
+	edited, done, err := edits.edit(bound(ctx, reading), sortednessOf(inputs), filepath.Dir(path))
 	defer done()
 	if err != nil {
 		return err

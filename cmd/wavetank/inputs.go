@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"wavetank/traces"
@@ -88,25 +89,66 @@ func explainLog(err error) error {
 
 // concat reads inputs one after the other as one trace that starts where the
 // first does. Clocks are kept: an input that began an hour later starts an hour
-// later. Its rows are not in order, which the writer of a trace sees to.
+// later, be that by the wall clock or by stamps that count on from shard to shard.
+// Its rows are not in order, which the writer of a trace sees to.
 func concat(inputs []input, readers []traces.Reader) traces.Reader {
 	if len(inputs) == 1 {
 		return readers[0]
 	}
-	var start *time.Time
+	var first origin
 	return traces.Concat(readers, func(i int) (time.Duration, error) {
-		t0 := inputs[i].Meta().T0
+		o := originOf(inputs[i])
 		if i == 0 {
-			start = t0
+			first = o
 		}
-		if (t0 == nil) != (start == nil) {
+		if o.wall != first.wall {
 			return 0, errors.New("some of the inputs have wall-clock times and some relative ones: they cannot be put on one clock")
 		}
-		if t0 == nil {
-			return 0, nil
-		}
-		return t0.Sub(*start), nil
+		return o.at - first.at, nil
 	})
+}
+
+// An origin is when an input starts: since the Unix epoch, or on its own clock.
+type origin struct {
+	wall bool
+	at   time.Duration
+}
+
+func originOf(in input) origin {
+	if t0 := in.Meta().T0; t0 != nil {
+		return origin{true, time.Duration(t0.UnixNano())}
+	}
+	if log, ok := in.(*formats.Source); ok {
+		return origin{at: log.Origin()}
+	}
+	return origin{}
+}
+
+// sizes tells how much of the inputs has been read, in bytes as they are stored,
+// and how much there is: 0 where that is not known of all.
+func sizes(inputs []input) (read func() int64, total int64) {
+	var logs []*formats.Source
+	known := true
+	for _, in := range inputs {
+		log, ok := in.(*formats.Source)
+		if !ok {
+			continue // a trace is read in no time
+		}
+		logs = append(logs, log)
+		st, err := os.Stat(in.Name())
+		if known = known && err == nil && st.Mode().IsRegular(); known {
+			total += st.Size()
+		}
+	}
+	if !known {
+		total = 0
+	}
+	return func() (n int64) {
+		for _, log := range logs {
+			n += log.Stored()
+		}
+		return n
+	}, total
 }
 
 // bound makes reading r end with the context.

@@ -139,5 +139,5 @@ type env struct {
 
 // warn tells the user something that is no error.
 func (e *env) warn(format string, args ...any) {
-	fmt.Fprintf(e.stderr, "wavetank: "+format+"\n", args...)
+	fmt.Fprintf(e.stderr, "wavetank: %s\n", printable(fmt.Sprintf(format, args...)))
 }
