@@ -126,11 +126,15 @@ type encoder struct {
 }
 
 func newEncoder(f io.WriteSeeker, set columnSet, m Meta) (*encoder, error) {
+	return newEncoderAs(f, set, m, ipc.WithZstd())
+}
+
+func newEncoderAs(f io.WriteSeeker, set columnSet, m Meta, compression ipc.Option) (*encoder, error) {
 	schema, err := schemaOf(set, m)
 	if err != nil {
 		return nil, err
 	}
-	w, err := ipc.NewFileWriter(f, ipc.WithSchema(schema), ipc.WithZstd())
+	w, err := ipc.NewFileWriter(f, ipc.WithSchema(schema), compression)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,8 @@ import (
 	"io"
 	"os"
 	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow/ipc"
 )
 
 const (
@@ -19,6 +21,8 @@ type Sorted struct {
 	src   Reader
 	dir   string
 	runs  []*spill
+	held  []Record
+	known columnSet // to any row so far
 	rows  Reader
 	limit int
 }
@@ -42,20 +46,20 @@ func (s *Sorted) Read(rec *Record) error {
 
 func (s *Sorted) sort() error {
 	for {
-		chunk, err := s.chunk()
+		chunk, n, err := s.chunk()
 		if err != nil {
 			return err
 		}
-		if len(chunk) < s.limit && len(s.runs) == 0 {
-			s.rows = FromSlice(chunk)
+		if n < s.limit && len(s.runs) == 0 {
+			s.rows = chunk
 			return nil
 		}
-		if len(chunk) > 0 {
-			if err := s.spill(FromSlice(chunk)); err != nil {
+		if n > 0 {
+			if err := s.spill(chunk); err != nil {
 				return err
 			}
 		}
-		if len(chunk) < s.limit {
+		if n < s.limit {
 			s.rows, err = s.merged()
 			return err
 		}
@@ -67,32 +71,44 @@ func (s *Sorted) sort() error {
 	}
 }
 
-// chunk reads and sorts as many rows as may be held.
-func (s *Sorted) chunk() ([]Record, error) {
-	chunk := make([]Record, 0, 64)
-	var rec Record
-	for len(chunk) < s.limit {
-		err := s.src.Read(&rec)
+// chunk reads as many rows as may be held, and returns them sorted. They are held
+// in place of the chunk's before it, and their order is sorted in place of them: a
+// Record is a kilobyte.
+func (s *Sorted) chunk() (sorted Reader, n int, err error) {
+	for n < s.limit {
+		if n == len(s.held) {
+			s.held = append(s.held, Record{})
+		}
+		err := s.src.Read(&s.held[n])
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
-		chunk = append(chunk, rec)
+		s.known |= knownTo(&s.held[n])
+		n++
 	}
-	slices.SortStableFunc(chunk, compare)
-	return chunk, nil
-}
-
-func compare(a, b Record) int {
-	switch {
-	case before(&a, &b):
-		return -1
-	case before(&b, &a):
-		return 1
+	order := make([]int32, n)
+	for i := range order {
+		order[i] = int32(i)
 	}
-	return 0
+	slices.SortFunc(order, func(a, b int32) int {
+		switch x, y := &s.held[a], &s.held[b]; {
+		case before(x, y):
+			return -1
+		case before(y, x):
+			return 1
+		}
+		return int(a - b) // equal ones as they came
+	})
+	return ReaderFunc(func(rec *Record) error {
+		if len(order) == 0 {
+			return io.EOF
+		}
+		*rec, order = s.held[order[0]], order[1:]
+		return nil
+	}), n, nil
 }
 
 // mergeRuns replaces the runs by one.
@@ -120,7 +136,8 @@ func (s *Sorted) spill(rows Reader) error {
 	}
 	r := &spill{f}
 	s.runs = append(s.runs, r)
-	enc, err := newEncoder(f, allColumns, Meta{})
+	// LZ4, since what is read again at once need not be as small as can be.
+	enc, err := newEncoderAs(f, s.known, Meta{}, ipc.WithLZ4())
 	if err != nil {
 		return err
 	}
