@@ -57,19 +57,10 @@ func (e *env) convert(c *cli.Context) error {
 	if c.NArg() == 0 {
 		return hint(usage("convert takes the logs to read"), "wavetank convert --help")
 	}
-	export, _, err := splitTo(c)
+	export, err := exportOf(c)
 	if err != nil {
 		return err
 	}
-	path, err := outputPath(c)
-	if err != nil {
-		return err
-	}
-	if export == "" && filepath.Ext(path) == ".parquet" {
-		export = "parquet"
-	}
-	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt)
-	defer stop()
 	rejects, err := e.openRejects(c)
 	if err != nil {
 		return err
@@ -80,28 +71,43 @@ func (e *env) convert(c *cli.Context) error {
 		return err
 	}
 	edits := &editing{c: c, meta: func() traces.Meta { return joined(inputs) }}
-	rows, err := edits.editLogs(inputs)
-	if err != nil {
-		return err
-	}
-	stored, total := sizes(inputs)
-	reading := e.watchReading(strict(rows, rejects), stored, total)
-	defer reading.stop()
-	edited, done, err := edits.edit(bound(ctx, reading), sortednessOf(inputs), filepath.Dir(path))
+	rows, done, err := e.edited(c, inputs, edits, rejects)
 	defer done()
 	if err != nil {
 		return err
 	}
-	meta := func() traces.Meta {
-		m := e.stamp(joined(inputs))
-		m.Edits = append(m.Edits, edits.edits()...)
-		m.T0 = moved(m.T0, edits.moved())
-		return m
-	}
+	meta := func() traces.Meta { return edits.told(e.stamp(joined(inputs))) }
 	if export != "" {
-		return e.export(c, export, edited, meta, rejects)
+		return e.export(c, export, rows, meta, rejects)
 	}
-	return e.writeTrace(c, edited, meta, rejects)
+	return e.writeTrace(c, rows, meta, rejects)
+}
+
+// exportOf returns the format of another tool that the output is to have, or "".
+func exportOf(c *cli.Context) (string, error) {
+	export, _, err := splitTo(c)
+	if err != nil {
+		return "", err
+	}
+	path, err := outputPath(c)
+	if export == "" && filepath.Ext(path) == ".parquet" {
+		export = "parquet"
+	}
+	return export, err
+}
+
+// edited reads the inputs as one trace with its cures and edits, until the user
+// interrupts it, and tells how far it is. done must be called at the end.
+func (e *env) edited(c *cli.Context, inputs []input, edits *editing, rejects *rejects) (rows traces.Reader, done func(), err error) {
+	joinedRows, err := edits.editLogs(inputs)
+	if err != nil {
+		return nil, func() {}, err
+	}
+	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt)
+	stored, total := sizes(inputs)
+	reading := e.watchReading(strict(joinedRows, rejects), stored, total)
+	rows, remove, err := edits.edit(bound(ctx, reading), sortednessOf(inputs), filepath.Dir(c.String("output")))
+	return rows, func() { remove(); reading.stop(); stop() }, err
 }
 
 func (e *env) writeTrace(c *cli.Context, rows traces.Reader, meta func() traces.Meta, rejects *rejects) error {

@@ -131,8 +131,8 @@ func (e *editing) asked(flag string, edit *traces.Edit, err error) (traces.Reade
 	return e.add(edit), nil
 }
 
-// told notes an edit that tells nothing of itself.
-func (e *editing) told(format string, args ...any) {
+// note notes an edit that tells nothing of itself.
+func (e *editing) note(format string, args ...any) {
 	e.done = append(e.done, line(fmt.Sprintf(format, args...)))
 }
 
@@ -216,14 +216,15 @@ func (e *editing) moved() (d time.Duration) {
 	return d
 }
 
-// edits are lines for Meta.Edits, once all has been read.
-func (e *editing) edits() (lines []string) {
+// told returns m with what was done to its trace, once all has been read.
+func (e *editing) told(m traces.Meta) traces.Meta {
 	for _, d := range e.done {
 		if s := d.String(); s != "" {
-			lines = append(lines, s)
+			m.Edits = append(m.Edits, s)
 		}
 	}
-	return lines
+	m.T0 = moved(m.T0, e.moved())
+	return m
 }
 
 func (e *editing) dequantize(r traces.Reader) (traces.Reader, error) {
@@ -238,7 +239,7 @@ func (e *editing) speed(r traces.Reader) (traces.Reader, error) {
 	if !(f > 0) || math.IsInf(f, 1) {
 		return nil, usage("--speed %g: must be above 0", f)
 	}
-	e.told("speed %g", f)
+	e.note("speed %g", f)
 	return traces.Speed(r, f), nil
 }
 
@@ -252,7 +253,7 @@ func (e *editing) shard(r traces.Reader) (traces.Reader, error) {
 	if err != nil {
 		return nil, usage("--shard: %v", err)
 	}
-	e.told("shard %s", text)
+	e.note("shard %s", text)
 	return part, nil
 }
 
