@@ -1,9 +1,8 @@
 STATICCHECK = go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 PLATFORMS   = linux/arm64 darwin/arm64 windows/amd64
-FUZZTIME    = 3s
+FUZZTIME    = 2s
 
 .PHONY: check fmt lint test fuzz cross e2e bench bench-peers
-
 check: fmt lint test fuzz cross e2e
 
 fmt:
@@ -27,7 +26,5 @@ e2e:
 
 bench:
 	go test -run '^$$' -bench . -benchmem ./...
-
-# Beside DuckDB, which WAVETANK_TEST_PYTHON must have.
 bench-peers:
 	go test -run '^$$' -bench 'Peers|MooncakeConversation' -benchtime 1x ./cmd/wavetank

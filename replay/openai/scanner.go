@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"unicode/utf8"
 
 	"wavetank/traces"
 )
@@ -134,10 +135,11 @@ func (s *scanner) nonEmpty(is *bool) {
 	}
 }
 
-// text takes a string without escapes and returns it.
+// text takes a string without escapes and returns it. What is not UTF-8 is for
+// encoding/json to replace.
 func (s *scanner) text() []byte {
 	text := s.str()
-	if bytes.IndexByte(text, '\\') >= 0 {
+	if bytes.IndexByte(text, '\\') >= 0 || !utf8.Valid(text) {
 		s.unsure = true
 	}
 	return text
