@@ -2,7 +2,6 @@ package formats
 
 import (
 	"encoding/json"
-	"time"
 
 	"wavetank/traces"
 )
@@ -69,16 +68,8 @@ func (b *bailianLog) parse(row []byte, out *outlet) error {
 		return err
 	}
 	var rec traces.Record
-	ns, err := parseRounded(unquote(v.Timestamp), 1e9)
-	if err != nil {
-		return inField("timestamp", err)
-	}
-	rec.Arrival = time.Duration(ns)
-	if err := setTokens(&rec.PromptTokens, unquote(v.Input)); err != nil {
-		return inField("input_length", err)
-	}
-	if err := setTokens(&rec.OutputTokens, unquote(v.Output)); err != nil {
-		return inField("output_length", err)
+	if err := setSizes(&rec, v.Timestamp, v.Input, v.Output); err != nil {
+		return err
 	}
 	if err := b.words.set(&rec.App, unquote(v.Type)); err != nil {
 		return inField("type", err)

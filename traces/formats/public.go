@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"strconv"
+	"time"
 	"unicode/utf8"
 
 	"wavetank/traces"
@@ -103,3 +104,17 @@ func parseExponent(b []byte, unit int64) (int64, error) {
 
 // warnNoArrival marks a row of which nobody knows when it came.
 const warnNoArrival = "no arrival is known, and 0 was written: replay them in a closed loop, or fit their lengths only"
+
+// setSizes sets what rows in the keys of Mooncake have, where timestamp is seconds
+// with a fraction: the arrival and the two lengths.
+func setSizes(rec *traces.Record, timestamp, input, output json.RawMessage) error {
+	ns, err := parseRounded(unquote(timestamp), 1e9)
+	if err != nil {
+		return inField("timestamp", err)
+	}
+	rec.Arrival = time.Duration(ns)
+	if err := setTokens(&rec.PromptTokens, unquote(input)); err != nil {
+		return inField("input_length", err)
+	}
+	return inField("output_length", setTokens(&rec.OutputTokens, unquote(output)))
+}

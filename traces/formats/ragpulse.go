@@ -68,16 +68,8 @@ func (r *ragLog) parse(row []byte, rec *traces.Record) error {
 	if err := decodeRow(row, &v); err != nil {
 		return err
 	}
-	ns, err := parseRounded(unquote(v.Timestamp), 1e9)
-	if err != nil {
-		return inField("timestamp", err)
-	}
-	rec.Arrival = time.Duration(ns)
-	if err := setTokens(&rec.PromptTokens, unquote(v.Input)); err != nil {
-		return inField("input_length", err)
-	}
-	if err := setTokens(&rec.OutputTokens, unquote(v.Output)); err != nil {
-		return inField("output_length", err)
+	if err := setSizes(rec, v.Timestamp, v.Input, v.Output); err != nil {
+		return err
 	}
 	if session := unquote(v.Session); !isUnknown(session) {
 		if err := r.turns.set(rec, session); err != nil {
@@ -86,7 +78,7 @@ func (r *ragLog) parse(row []byte, rec *traces.Record) error {
 	}
 	rec.App = traces.Some("rag")
 	r.setComponents(rec, v.HashIDs)
-	r.checkClock(ns)
+	r.checkClock(int64(rec.Arrival))
 	return nil
 }
 
