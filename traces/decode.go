@@ -133,7 +133,7 @@ func newDecoder(r io.Reader) (*decoder, error) {
 	}
 	d := &decoder{msgs: &messages{r: br}}
 	var err error
-	if d.ipc, err = ipc.NewReaderFromMessageReader(d.msgs); err != nil {
+	if d.ipc, err = ipc.NewReaderFromMessageReader(d.msgs, ipc.WithAllocator(newRationed())); err != nil {
 		return nil, fmt.Errorf("read schema: %w", err)
 	}
 	d.schema, d.fetch = d.ipc.Schema(), d.ipc.Read

@@ -85,20 +85,41 @@ func checkFields(fields []fbTable, depth int, n *int) error {
 // through goroutines of its own, into whatever size the buffer claims.
 func (m *messages) unpack(meta []byte, header byte, body []byte) (out []byte, err error) {
 	err = guarded("batch", func() error {
-		batch, ok := fbRoot(meta).table(2)
-		if header == messageDict && ok {
-			batch, ok = batch.table(1)
-		}
-		if !ok {
-			return fmt.Errorf("%w: no batch", errDamaged)
-		}
-		if err := checkCounts(batch); err != nil {
+		batch, size, err := checkBatch(meta, header, body)
+		if err != nil {
 			return err
 		}
-		out, err = m.unpackBuffers(batch, body)
+		if compression, ok := batch.table(3); !ok || compression.u8(0) != codecZstd {
+			out = body
+			return nil
+		}
+		buffers, _ := batch.vector(2, 16)
+		if out, err = m.unpackBuffers(buffers, body, size); err != nil {
+			return err
+		}
+		// What was rewritten may, in a hostile file, be something else too.
+		_, _, err = checkBatch(meta, header, out)
 		return err
 	})
 	return out, err
+}
+
+// checkBatch returns the batch of a message, and how many bytes it holds.
+func checkBatch(meta []byte, header byte, body []byte) (batch fbTable, size int, err error) {
+	batch, ok := fbRoot(meta).table(2)
+	if header == messageDict && ok {
+		batch, ok = batch.table(1)
+	}
+	if !ok {
+		return batch, 0, fmt.Errorf("%w: no batch", errDamaged)
+	}
+	if err := checkCounts(batch); err != nil {
+		return batch, 0, err
+	}
+	buffers, _ := batch.vector(2, 16)
+	_, compressed := batch.table(3)
+	size, err = unpackedSize(buffers, body, compressed)
+	return batch, size, err
 }
 
 func checkCounts(batch fbTable) error {
@@ -115,14 +136,8 @@ func checkCounts(batch fbTable) error {
 	return nil
 }
 
-func (m *messages) unpackBuffers(batch fbTable, body []byte) ([]byte, error) {
-	buffers, _ := batch.vector(2, 16)
-	compression, compressed := batch.table(3)
-	size, err := unpackedSize(buffers, body, compressed)
-	if err != nil || !compressed || compression.u8(0) != codecZstd {
-		return body, err
-	}
-	out := make([]byte, 0, size)
+func (m *messages) unpackBuffers(buffers, body []byte, size int) (out []byte, err error) {
+	out = make([]byte, 0, size)
 	for ; len(buffers) > 0; buffers = buffers[16:] {
 		from, n := le64(buffers), le64(buffers[8:])
 		start := len(out)
