@@ -14,7 +14,7 @@ type column struct {
 	name  string
 	typ   arrow.DataType
 	value func(*Record) any
-	add   func(array.Builder) func(*Record)    // called only for rows that know it
+	add   func(*vector, *Record)               // called only for rows that know it
 	bind  func(arrow.Array) func(*Record, int) // the setter for the array's rows that are not null
 }
 
@@ -22,20 +22,14 @@ type column struct {
 var columns = []column{
 	required("seq", arrow.PrimitiveTypes.Uint64,
 		func(r *Record) any { return r.Seq },
-		func(b array.Builder) func(*Record) {
-			ub := b.(*array.Uint64Builder)
-			return func(r *Record) { ub.Append(r.Seq) }
-		},
+		func(v *vector, r *Record) { v.add64(r.Seq) },
 		func(a arrow.Array) func(*Record, int) {
 			v := a.(*array.Uint64)
 			return func(r *Record, i int) { r.Seq = v.Value(i) }
 		}),
 	required("arrival_ns", arrow.PrimitiveTypes.Int64,
 		func(r *Record) any { return r.Arrival },
-		func(b array.Builder) func(*Record) {
-			ib := b.(*array.Int64Builder)
-			return func(r *Record) { ib.Append(int64(r.Arrival)) }
-		},
+		func(v *vector, r *Record) { v.add64(uint64(r.Arrival)) },
 		func(a arrow.Array) func(*Record, int) {
 			v := a.(*array.Int64)
 			return func(r *Record, i int) { r.Arrival = time.Duration(v.Value(i)) }

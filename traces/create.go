@@ -35,12 +35,9 @@ type FileWriter struct {
 	meta    Meta
 	journal bool
 	parts   []*part
-	batch   batch
+	batch   Batch
 	seen    columnSet // that any row had
-	last    Record    // its Arrival and Seq are those of the latest row
-	rows    int64
-	sorted  bool
-	least   time.Duration // the smallest arrival
+	order   order     // of all rows
 	timer   *time.Timer
 	err     error
 	closed  bool
@@ -89,7 +86,7 @@ func CreateWriter(out io.Writer, m Meta) (*FileWriter, error) {
 }
 
 func newFileWriter(path string, out io.Writer, m Meta) *FileWriter {
-	return &FileWriter{path: path, out: out, meta: m, journal: m.Kind == KindRun, sorted: true, seen: requiredSet}
+	return &FileWriter{path: path, out: out, meta: m, journal: m.Kind == KindRun, seen: requiredSet}
 }
 
 func partial(path string, i int) string {
@@ -106,26 +103,38 @@ func (w *FileWriter) Write(rec *Record) error {
 	if w.err != nil {
 		return w.err
 	}
-	if w.rows > 0 && before(rec, &w.last) {
-		w.sorted = false
-	}
-	w.least = min(w.least, rec.Arrival)
-	w.last.Arrival, w.last.Seq = rec.Arrival, rec.Seq
-	w.rows++
+	w.order.add(placeOf(rec))
 	w.batch.add(rec)
+	return w.added(1)
+}
+
+// WriteBatch adds the rows of a batch, which must not be empty.
+func (w *FileWriter) WriteBatch(b *Batch) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.order.join(b.order)
+	for from := 0; w.err == nil && from < b.rows; {
+		n := w.batch.room(b, from)
+		w.batch.append(b, from, from+n)
+		from += n
+		w.added(n)
+	}
+	return w.err
+}
+
+// added sees to it that the batch, to which n rows were added, is written in time.
+func (w *FileWriter) added(n int) error {
 	switch {
-	case w.batch.rows == batchRows:
+	case w.batch.full():
 		w.err = w.flush()
-	case w.journal && w.batch.rows == 1:
+	case w.journal && w.batch.rows == n:
 		w.flushLater()
 	}
 	return w.err
 }
 
 // before is the order of a trace file.
-func before(a, b *Record) bool {
-	return a.Arrival < b.Arrival || a.Arrival == b.Arrival && a.Seq < b.Seq
-}
+func before(a, b *Record) bool { return placeOf(a).before(placeOf(b)) }
 
 func (w *FileWriter) flushLater() {
 	if w.timer != nil {
@@ -203,7 +212,7 @@ func (p *part) finish(m Meta) error {
 func (w *FileWriter) Rows() int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.rows
+	return w.order.rows
 }
 
 // SetMeta replaces the metadata, for what is known only once the rows are.
@@ -266,18 +275,13 @@ func (w *FileWriter) complete() error {
 			return err
 		}
 	}
-	if len(w.parts) == 1 && w.sorted && w.least >= 0 && !w.journal {
+	if len(w.parts) == 1 && !w.order.unsorted && w.order.least >= 0 && !w.journal {
 		return nil
 	}
 	return w.rewrite()
 }
 
-var requiredSet = func() (set columnSet) {
-	for _, name := range requiredColumns {
-		set |= 1 << columnIndex[name]
-	}
-	return set
-}()
+var requiredSet = setOf(requiredColumns...)
 
 // rewrite sorts the parts into one file with the columns that rows have.
 func (w *FileWriter) rewrite() error {
@@ -296,7 +300,7 @@ func (w *FileWriter) rewriteTo(path string) error {
 	}
 	defer src.Close()
 	var rows Reader = src
-	if !w.sorted {
+	if w.order.unsorted {
 		s := Sort(src, filepath.Dir(w.path))
 		defer s.Close()
 		rows = s
@@ -311,16 +315,16 @@ func (w *FileWriter) rewriteTo(path string) error {
 
 // shifted moves arrivals so that the earliest is not negative.
 func (w *FileWriter) shifted(r Reader) Reader {
-	if w.least >= 0 {
+	if w.order.least >= 0 {
 		return r
 	}
 	if w.meta.T0 != nil {
-		t0 := w.meta.T0.Add(w.least)
+		t0 := w.meta.T0.Add(w.order.least)
 		w.meta.T0 = &t0
 	}
 	return ReaderFunc(func(rec *Record) error {
 		err := r.Read(rec)
-		rec.Arrival -= w.least
+		rec.Arrival -= w.order.least
 		return err
 	})
 }

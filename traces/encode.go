@@ -1,27 +1,26 @@
 package traces
 
 import (
+	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"math/bits"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/apache/arrow/go/v17/arrow/ipc"
-	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/klauspost/compress/zstd"
 )
 
 const (
 	schemaKey     = "wavetank.schema"
 	metaKey       = "wavetank.meta"
 	schemaVersion = "1"
-	batchRows     = 65536
 )
 
 // allColumns is the set of every column; a set is a bit per column.
-const allColumns = columnSet(1)<<63 - 1
+var allColumns = columnSet(1)<<len(columns) - 1
 
 type columnSet uint64
 
@@ -36,6 +35,14 @@ func (s columnSet) each() iter.Seq[int] {
 			}
 		}
 	}
+}
+
+// setOf returns the set of the named columns.
+func setOf(names ...string) (set columnSet) {
+	for _, name := range names {
+		set |= 1 << columnIndex[name]
+	}
+	return set
 }
 
 // schemaOf returns the columns of set, with m as metadata.
@@ -54,109 +61,120 @@ func schemaOf(set columnSet, m Meta) (*arrow.Schema, error) {
 	return arrow.NewSchema(fields, &md), nil
 }
 
-// A batch gathers Records into one builder a column. A column has no builder
-// until a row knows its value, so that the many columns that a trace does not
-// have cost nothing.
-type batch struct {
-	builders []array.Builder
-	adders   []func(*Record)
-	has      columnSet // that any row of the batch knows
-	rows     int
-	before   int // rows of the last batch
-}
-
-func (b *batch) add(rec *Record) {
-	known := knownTo(rec)
-	if fresh := known &^ b.has; fresh != 0 {
-		b.begin(fresh)
-	}
-	for i := range known.each() {
-		b.adders[i](rec)
-	}
-	for i := range (b.has &^ known).each() {
-		b.builders[i].AppendNull()
-	}
-	b.rows++
-}
-
-// begin makes builders for columns that no row knew so far.
-func (b *batch) begin(fresh columnSet) {
-	if b.builders == nil {
-		b.builders, b.adders = make([]array.Builder, len(columns)), make([]func(*Record), len(columns))
-	}
-	for i := range fresh.each() {
-		builder := array.NewBuilder(memory.DefaultAllocator, columns[i].typ)
-		builder.Reserve(max(b.before, min(batchRows, 2*b.rows+64)))
-		builder.AppendNulls(b.rows)
-		b.builders[i], b.adders[i] = builder, columns[i].add(builder)
-	}
-	b.has |= fresh
-}
-
-// take empties the batch into an Arrow record of the given schema.
-func (b *batch) take(set columnSet, schema *arrow.Schema) arrow.Record {
-	var arrays []arrow.Array
-	for i, c := range columns {
-		if !set.has(i) {
-			continue
-		}
-		if !b.has.has(i) {
-			arrays = append(arrays, array.MakeArrayOfNull(memory.DefaultAllocator, c.typ, b.rows))
-			continue
-		}
-		arrays = append(arrays, b.builders[i].NewArray())
-		b.builders[i].Release()
-	}
-	rec := array.NewRecord(schema, arrays, int64(b.rows))
-	for _, a := range arrays {
-		a.Release()
-	}
-	b.before, b.rows, b.has = b.rows, 0, 0
-	return rec
-}
-
 // An encoder writes batches of a fixed set of columns as an Arrow IPC file.
 type encoder struct {
-	set     columnSet
-	schema  *arrow.Schema
-	w       *ipc.FileWriter
-	out     io.Writer
-	batches int
-	busy    chan error // of the batch that is being written; nil: none is
+	set    columnSet
+	out    io.Writer
+	at     int64 // bytes written
+	zstd   *zstd.Encoder
+	blocks []ipcBlock
+	busy   chan error // of the batch that is being written; nil: none is
+
+	held          Batch // that batch,
+	body          []byte
+	nodes, places []int64 // and what its message says of it: see batchMessage
 }
 
-func newEncoder(f io.WriteSeeker, set columnSet, m Meta) (*encoder, error) {
-	return newEncoderAs(f, set, m, ipc.WithZstd())
-}
+// An ipcBlock is where a batch lies in the file.
+type ipcBlock struct{ at, head, body int64 }
 
-func newEncoderAs(f io.WriteSeeker, set columnSet, m Meta, compression ipc.Option) (*encoder, error) {
-	schema, err := schemaOf(set, m)
+func newEncoder(f io.Writer, set columnSet, m Meta) (*encoder, error) {
+	schema, err := schemaMessage(set, m)
 	if err != nil {
 		return nil, err
 	}
-	w, err := ipc.NewFileWriter(f, ipc.WithSchema(schema), compression)
+	packer, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false))
 	if err != nil {
 		return nil, err
 	}
-	return &encoder{set: set, schema: schema, w: w, out: f}, nil
+	e := &encoder{set: set, out: f, zstd: packer}
+	return e, e.put(arrowMagic, framed(schema))
 }
 
-// write has a batch compressed and written while the next is gathered. An error
-// is that of the batch before it; close tells the last one.
-func (e *encoder) write(b *batch) error {
-	rec := b.take(e.set, e.schema)
+func (e *encoder) put(parts ...[]byte) error {
+	for _, p := range parts {
+		n, err := e.out.Write(p)
+		e.at += int64(n)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write has the rows of a batch compressed and written while the next are gathered
+// in it. An error is that of the batch before; close tells the last one.
+func (e *encoder) write(b *Batch) error {
 	if err := e.wait(); err != nil {
-		rec.Release()
 		return err
 	}
-	e.batches++
+	e.held, *b = *b, e.held
+	b.Reset()
 	busy := make(chan error, 1)
 	e.busy = busy
-	go func() {
-		defer rec.Release()
-		busy <- e.w.Write(rec)
-	}()
+	go func() { busy <- e.writeHeld() }()
 	return nil
+}
+
+func (e *encoder) writeHeld() error {
+	e.nodes, e.places, e.body = e.nodes[:0], e.places[:0], e.body[:0]
+	for i := range e.set.each() {
+		v := e.held.vectors[i]
+		if !e.held.has.has(i) {
+			v = newVector(columns[i].typ)
+			v.addNulls(e.held.rows)
+		}
+		e.pack(v, ascending.has(i))
+	}
+	head := framed(batchMessage(int64(e.held.rows), e.nodes, e.places, int64(len(e.body))))
+	e.blocks = append(e.blocks, ipcBlock{e.at, int64(len(head)), int64(len(e.body))})
+	return e.put(head, e.body)
+}
+
+// ascending are the columns of numbers that mostly do.
+var ascending = setOf("seq", "arrival_ns", "source_row")
+
+// pack adds the buffers of v, and of its parts, to the body of the batch.
+func (e *encoder) pack(v *vector, ascends bool) {
+	e.nodes = append(e.nodes, int64(v.rows), int64(v.nulls))
+	for i, b := range v.buffers() {
+		at := len(e.body)
+		if len(b) > 0 {
+			e.body = binary.LittleEndian.AppendUint64(e.body, uint64(len(b)))
+			switch {
+			case i == 1 && v.ends != nil:
+				e.packNumbers(b, 4, true)
+			case i == 1 && v.width > 0:
+				e.packNumbers(b, v.width, ascends)
+			default:
+				e.body = e.zstd.EncodeAll(b, e.body)
+			}
+		}
+		e.places = append(e.places, int64(at), int64(len(e.body)-at))
+		e.body = append(e.body, make([]byte, align(len(e.body))-len(e.body))...)
+	}
+	for _, p := range v.parts {
+		e.pack(p, false)
+	}
+}
+
+// packNumbers adds a frame of numbers in the way that suits them, which for those
+// that do not ascend a sample tells.
+func (e *encoder) packNumbers(b []byte, width int, ascend bool) {
+	if ascend {
+		var ok bool
+		if e.body, ok = packSteps(e.body, b, width); ok {
+			return
+		}
+	}
+	const sample = 8 << 10
+	head, at := b[:min(sample, len(b))], len(e.body)
+	coded := len(packLiterals(e.body, head)) - at
+	if e.body = e.zstd.EncodeAll(head, e.body); len(e.body)-at < coded*7/8 {
+		e.body = e.zstd.EncodeAll(b, e.body[:at])
+	} else {
+		e.body = packLiterals(e.body[:at], b)
+	}
 }
 
 // wait returns once nothing is being written.
@@ -171,9 +189,9 @@ func (e *encoder) wait() error {
 
 // copy writes the rows of src in batches of n.
 func (e *encoder) copy(src Reader, n int) error {
-	var b batch
+	var b Batch
 	_, err := Copy(WriterFunc(func(rec *Record) error {
-		if b.add(rec); b.rows < n {
+		if b.add(rec); b.rows < n && !b.full() {
 			return nil
 		}
 		return e.write(&b)
@@ -187,25 +205,18 @@ func (e *encoder) copy(src Reader, n int) error {
 // close ends the file. Its footer says m, whatever the head of the file said
 // before the rows were known.
 func (e *encoder) close(m Meta) error {
-	if e.batches == 0 { // an empty batch gives a file without rows its schema
-		if err := e.write(new(batch)); err != nil {
-			return err
-		}
-	}
 	if err := e.wait(); err != nil {
 		return err
 	}
-	js, err := json.Marshal(m)
-	if err != nil {
-		return fmt.Errorf("encode metadata: %w", err)
+	if len(e.blocks) == 0 { // an empty batch gives a file without rows its columns
+		if err := errors.Join(e.write(new(Batch)), e.wait()); err != nil {
+			return err
+		}
 	}
-	// Metadata.Values returns the slice that the schema itself holds, and the
-	// footer is written from that.
-	e.schema.Metadata().Values()[e.schema.Metadata().FindKey(metaKey)] = string(js)
-	// The end-of-stream mark, which this writer leaves out, lets the file be
-	// read as a stream too (apache/arrow#43837).
-	if _, err := e.out.Write([]byte{0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0}); err != nil {
+	schema, err := schemaMessage(e.set, m)
+	if err != nil {
 		return err
 	}
-	return e.w.Close()
+	end := footer(schema, e.blocks)
+	return e.put(endOfStream, end, binary.LittleEndian.AppendUint32(nil, uint32(len(end))), arrowMagic[:6])
 }

@@ -7,66 +7,63 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 )
 
-// A kind moves values of one Go type into an Arrow builder and out of an array.
+// A kind moves values of one Go type into a vector and out of an Arrow array.
 type kind[T any] struct {
 	typ arrow.DataType
-	add func(array.Builder) func(*T)
-	at  func(arrow.Array) func(int) T
+	add func(*vector, *T)
+	at  func(arrow.Array) func(*T, int) // sets to the value of a row
 }
 
 var (
 	int32s = kind[int32]{
 		arrow.PrimitiveTypes.Int32,
-		func(b array.Builder) func(*int32) {
-			to := b.(*array.Int32Builder)
-			return func(v *int32) { to.Append(*v) }
+		func(v *vector, x *int32) { v.add32(uint32(*x)) },
+		func(a arrow.Array) func(*int32, int) {
+			v := a.(*array.Int32)
+			return func(x *int32, i int) { *x = v.Value(i) }
 		},
-		func(a arrow.Array) func(int) int32 { return a.(*array.Int32).Value },
 	}
 	uint32s = kind[uint32]{
 		arrow.PrimitiveTypes.Uint32,
-		func(b array.Builder) func(*uint32) {
-			to := b.(*array.Uint32Builder)
-			return func(v *uint32) { to.Append(*v) }
+		func(v *vector, x *uint32) { v.add32(*x) },
+		func(a arrow.Array) func(*uint32, int) {
+			v := a.(*array.Uint32)
+			return func(x *uint32, i int) { *x = v.Value(i) }
 		},
-		func(a arrow.Array) func(int) uint32 { return a.(*array.Uint32).Value },
 	}
 	uint64s = kind[uint64]{
 		arrow.PrimitiveTypes.Uint64,
-		func(b array.Builder) func(*uint64) {
-			to := b.(*array.Uint64Builder)
-			return func(v *uint64) { to.Append(*v) }
+		func(v *vector, x *uint64) { v.add64(*x) },
+		func(a arrow.Array) func(*uint64, int) {
+			v := a.(*array.Uint64)
+			return func(x *uint64, i int) { *x = v.Value(i) }
 		},
-		func(a arrow.Array) func(int) uint64 { return a.(*array.Uint64).Value },
 	}
 	// durations are plain int64 nanoseconds on disk: Parquet has no duration
 	// type, and other readers show it as an interval.
 	durations = kind[time.Duration]{
 		arrow.PrimitiveTypes.Int64,
-		func(b array.Builder) func(*time.Duration) {
-			to := b.(*array.Int64Builder)
-			return func(v *time.Duration) { to.Append(int64(*v)) }
-		},
-		func(a arrow.Array) func(int) time.Duration {
+		func(v *vector, x *time.Duration) { v.add64(uint64(*x)) },
+		func(a arrow.Array) func(*time.Duration, int) {
 			v := a.(*array.Int64)
-			return func(i int) time.Duration { return time.Duration(v.Value(i)) }
+			return func(x *time.Duration, i int) { *x = time.Duration(v.Value(i)) }
 		},
 	}
 	bools = kind[bool]{
 		arrow.FixedWidthTypes.Boolean,
-		func(b array.Builder) func(*bool) {
-			to := b.(*array.BooleanBuilder)
-			return func(v *bool) { to.Append(*v) }
+		func(v *vector, x *bool) { v.addBit(*x) },
+		func(a arrow.Array) func(*bool, int) {
+			v := a.(*array.Boolean)
+			return func(x *bool, i int) { *x = v.Value(i) }
 		},
-		func(a arrow.Array) func(int) bool { return a.(*array.Boolean).Value },
 	}
 	texts = kind[string]{
 		arrow.BinaryTypes.String,
-		func(b array.Builder) func(*string) {
-			to := b.(*array.StringBuilder)
-			return func(v *string) { to.Append(*v) }
+		func(v *vector, x *string) { v.addText(*x) },
+		func(a arrow.Array) func(*string, int) {
+			at := repeated(a.(array.StringLike).Value)
+			return func(x *string, i int) { *x = at(i) }
 		},
-		func(a arrow.Array) func(int) string { return repeated(a.(array.StringLike).Value) },
 	}
 )
 
@@ -87,23 +84,19 @@ func repeated(at func(int) string) func(int) string {
 func optional[T any](k kind[T]) kind[Opt[T]] {
 	return kind[Opt[T]]{
 		typ: k.typ,
-		add: func(b array.Builder) func(*Opt[T]) {
-			add := k.add(b)
-			return func(v *Opt[T]) {
-				if !v.Known {
-					b.AppendNull()
-					return
-				}
-				add(&v.V)
+		add: func(v *vector, x *Opt[T]) {
+			if !x.Known {
+				v.addNulls(1)
+				return
 			}
+			k.add(v, &x.V)
 		},
-		at: func(a arrow.Array) func(int) Opt[T] {
-			at := k.at(a)
-			return func(i int) Opt[T] {
-				if a.IsNull(i) {
-					return Opt[T]{}
+		at: func(a arrow.Array) func(*Opt[T], int) {
+			set := k.at(a)
+			return func(x *Opt[T], i int) {
+				if x.Known = !a.IsNull(i); x.Known {
+					set(&x.V, i)
 				}
-				return Some(at(i))
 			}
 		},
 	}
@@ -112,20 +105,17 @@ func optional[T any](k kind[T]) kind[Opt[T]] {
 // A member is one field of a struct type.
 type member[S any] struct {
 	field arrow.Field
-	add   func(array.Builder) func(*S)
+	add   func(*vector, *S)
 	bind  func(arrow.Array) func(*S, int)
 }
 
 func memberOf[S, T any](name string, k kind[T], get func(*S) *T) member[S] {
 	return member[S]{
 		field: arrow.Field{Name: name, Type: k.typ, Nullable: true},
-		add: func(b array.Builder) func(*S) {
-			add := k.add(b)
-			return func(s *S) { add(get(s)) }
-		},
+		add:   func(v *vector, s *S) { k.add(v, get(s)) },
 		bind: func(a arrow.Array) func(*S, int) {
-			at := k.at(a)
-			return func(s *S, i int) { *get(s) = at(i) }
+			set := k.at(a)
+			return func(s *S, i int) { set(get(s), i) }
 		},
 	}
 }
@@ -137,30 +127,22 @@ func structs[S any](members ...member[S]) kind[S] {
 	}
 	return kind[S]{
 		typ: arrow.StructOf(fields...),
-		add: func(b array.Builder) func(*S) {
-			sb := b.(*array.StructBuilder)
-			add := make([]func(*S), len(members))
+		add: func(v *vector, s *S) {
 			for i, m := range members {
-				add[i] = m.add(sb.FieldBuilder(i))
+				m.add(v.parts[i], s)
 			}
-			return func(s *S) {
-				sb.Append(true)
-				for _, f := range add {
-					f(s)
-				}
-			}
+			v.add()
 		},
-		at: func(a arrow.Array) func(int) S {
+		at: func(a arrow.Array) func(*S, int) {
 			sa := a.(*array.Struct)
 			set := make([]func(*S, int), len(members))
 			for i, m := range members {
 				set[i] = m.bind(sa.Field(i))
 			}
-			return func(i int) (s S) {
+			return func(s *S, i int) {
 				for _, f := range set {
-					f(&s, i)
+					f(s, i)
 				}
-				return s
 			}
 		},
 	}
@@ -184,13 +166,14 @@ func scalar[T any](name string, k kind[T], field func(*Record) *Opt[T]) column {
 		name:  name,
 		typ:   k.typ,
 		value: func(r *Record) any { return field(r).V },
-		add: func(b array.Builder) func(*Record) {
-			add := k.add(b)
-			return func(r *Record) { add(&field(r).V) }
-		},
+		add:   func(v *vector, r *Record) { k.add(v, &field(r).V) },
 		bind: func(a arrow.Array) func(*Record, int) {
-			at := k.at(a)
-			return func(r *Record, i int) { *field(r) = Opt[T]{at(i), true} }
+			set := k.at(a)
+			return func(r *Record, i int) {
+				o := field(r)
+				set(&o.V, i)
+				o.Known = true
+			}
 		},
 	}
 }
@@ -205,28 +188,24 @@ func list[T any](name string, k kind[T], field func(*Record) *[]T) column {
 		name:  name,
 		typ:   arrow.ListOf(k.typ),
 		value: func(r *Record) any { return *field(r) },
-		add: func(b array.Builder) func(*Record) {
-			lb := b.(*array.ListBuilder)
-			add := k.add(lb.ValueBuilder())
-			return func(r *Record) {
-				lb.Append(true)
-				vs := *field(r)
-				for i := range vs {
-					add(&vs[i])
-				}
+		add: func(v *vector, r *Record) {
+			elements, xs := v.parts[0], *field(r)
+			for i := range xs {
+				k.add(elements, &xs[i])
 			}
+			v.end(elements.rows)
 		},
 		bind: func(a arrow.Array) func(*Record, int) {
 			la := a.(*array.List)
-			at, n := k.at(la.ListValues()), int64(la.ListValues().Len())
+			set, n := k.at(la.ListValues()), int64(la.ListValues().Len())
 			return func(r *Record, i int) {
 				from, to := la.ValueOffsets(i)
 				if from < 0 || to < from || to > n {
 					panic("list offsets outside the column") // of a damaged file; Read recovers
 				}
-				vs := make([]T, 0, to-from)
-				for j := from; j < to; j++ {
-					vs = append(vs, at(int(j)))
+				vs := make([]T, to-from)
+				for j := range vs {
+					set(&vs[j], int(from)+j)
 				}
 				*field(r) = vs
 			}
@@ -239,9 +218,9 @@ func bytesColumn(name string, field func(*Record) *[]byte) column {
 		name:  name,
 		typ:   arrow.BinaryTypes.Binary,
 		value: func(r *Record) any { return *field(r) },
-		add: func(b array.Builder) func(*Record) {
-			to := b.(*array.BinaryBuilder)
-			return func(r *Record) { to.Append(*field(r)) }
+		add: func(v *vector, r *Record) {
+			v.data = append(v.data, *field(r)...)
+			v.end(len(v.data))
 		},
 		bind: func(a arrow.Array) func(*Record, int) {
 			v := a.(*array.Binary)
@@ -250,21 +229,18 @@ func bytesColumn(name string, field func(*Record) *[]byte) column {
 	}
 }
 
-func required(name string, typ arrow.DataType, value func(*Record) any, add func(array.Builder) func(*Record), bind func(arrow.Array) func(*Record, int)) column {
+func required(name string, typ arrow.DataType, value func(*Record) any, add func(*vector, *Record), bind func(arrow.Array) func(*Record, int)) column {
 	return column{name: name, typ: typ, value: value, add: add, bind: bind}
 }
 
 var statusColumn = required("status", arrow.BinaryTypes.String,
 	func(r *Record) any { return r.Outcome.Status },
-	func(b array.Builder) func(*Record) {
-		to := b.(*array.StringBuilder)
-		return func(r *Record) {
-			s := r.Outcome.Status
-			if s == "" {
-				s = Unknown
-			}
-			to.Append(string(s))
+	func(v *vector, r *Record) {
+		s := r.Outcome.Status
+		if s == "" {
+			s = Unknown
 		}
+		v.addText(string(s))
 	},
 	func(a arrow.Array) func(*Record, int) {
 		at := repeated(a.(array.StringLike).Value)

@@ -20,7 +20,7 @@ type ParquetWriter struct {
 	out    io.Writer
 	at     int64
 	meta   Meta
-	batch  batch
+	batch  Batch
 	size   int // rows of a group
 	seen   columnSet
 	groups []pqGroup
@@ -84,23 +84,12 @@ func (w *ParquetWriter) Write(rec *Record) error {
 
 // flush writes the gathered rows as a row group.
 func (w *ParquetWriter) flush() {
-	set := w.batch.has
-	schema, err := schemaOf(set, Meta{})
-	if err != nil {
-		w.err = errors.Join(w.err, err)
-		return
-	}
 	g := pqGroup{rows: w.batch.rows, chunks: make(map[int][]pqChunk)}
-	rec := w.batch.take(set, schema)
-	defer rec.Release()
-	i := 0
-	for c := range columns {
-		if set.has(c) {
-			g.chunks[c] = w.writeColumn(rec.Column(i))
-			i++
-		}
+	for c := range w.batch.has.each() {
+		g.chunks[c] = w.writeColumn(w.batch.vectors[c].array())
 	}
-	w.seen |= set
+	w.seen |= w.batch.has
+	w.batch.Reset()
 	w.groups = append(w.groups, g)
 }
 

@@ -30,20 +30,79 @@ type WriterFunc func(*Record) error
 // Write calls f.
 func (f WriterFunc) Write(rec *Record) error { return f(rec) }
 
-// Copy writes every Record of src to dst and returns how many it wrote.
+// A BatchReader is a Reader that may have its next rows by columns, so that they need
+// not become Records. ReadBatch returns a Batch with rows, which is valid until the
+// next call of either method, or nil where the next row is to be had by Read.
+type BatchReader interface {
+	Reader
+	ReadBatch() (*Batch, error)
+}
+
+// A BatchWriter is a Writer that takes rows by columns too. It must not change or keep b.
+type BatchWriter interface {
+	Writer
+	WriteBatch(b *Batch) error
+}
+
+// A Lender is a Reader that may lend Records of its own, which costs no copy. Lend
+// returns one that is valid until the next call of either method, or nil where the next
+// row is to be had by Read.
+type Lender interface {
+	Reader
+	Lend() (*Record, error)
+}
+
+// A borrower reads rows, lent where they can be.
+type borrower struct {
+	Reader
+	lender Lender // nil: it is none
+	own    Record
+}
+
+func borrow(r Reader) *borrower {
+	lender, _ := r.(Lender)
+	return &borrower{Reader: r, lender: lender}
+}
+
+func (b *borrower) next() (*Record, error) {
+	if b.lender != nil {
+		if rec, err := b.lender.Lend(); rec != nil || err != nil {
+			return rec, err
+		}
+	}
+	return &b.own, b.Read(&b.own)
+}
+
+// Copy writes every Record of src to dst, by batches where both can, and returns how
+// many it wrote.
 func Copy(dst Writer, src Reader) (n int64, err error) {
-	var rec Record
+	from, canRead := src.(BatchReader)
+	to, canWrite := dst.(BatchWriter)
+	rows := borrow(src)
 	for {
-		switch err := src.Read(&rec); {
-		case errors.Is(err, io.EOF):
+		var b *Batch
+		var rec *Record
+		if canRead && canWrite {
+			b, err = from.ReadBatch()
+		}
+		if b == nil && err == nil {
+			rec, err = rows.next()
+		}
+		if errors.Is(err, io.EOF) {
 			return n, nil
+		}
+		read := int64(1)
+		switch {
 		case err != nil:
+		case b != nil:
+			read, err = int64(b.Rows()), to.WriteBatch(b)
+		default:
+			err = dst.Write(rec)
+		}
+		if err != nil {
 			return n, err
 		}
-		if err := dst.Write(&rec); err != nil {
-			return n, err
-		}
-		n++
+		n += read
 	}
 }
 
@@ -51,9 +110,9 @@ func Copy(dst Writer, src Reader) (n int64, err error) {
 // nil Record and stops. The Record is reused from one step to the next.
 func All(r Reader) iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
-		var rec Record
+		rows := borrow(r)
 		for {
-			err := r.Read(&rec)
+			rec, err := rows.next()
 			if errors.Is(err, io.EOF) {
 				return
 			}
@@ -61,7 +120,7 @@ func All(r Reader) iter.Seq2[*Record, error] {
 				yield(nil, err)
 				return
 			}
-			if !yield(&rec, nil) {
+			if !yield(rec, nil) {
 				return
 			}
 		}

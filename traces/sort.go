@@ -5,14 +5,15 @@ import (
 	"io"
 	"os"
 	"slices"
-
-	"github.com/apache/arrow/go/v17/arrow/ipc"
 )
 
 const (
 	sortRows   = 32768 // held in memory; about 1 KB a row
 	spillRows  = 1024  // a batch of a spilled run: what a merge holds of each
 	mergeWidth = 128   // runs merged at once: bounds memory and open files
+
+	sortBytes  = 256 << 20 // of bodies, held in memory
+	spillBytes = 2 << 20   // of bodies, in a batch of a spilled run
 )
 
 // Sorted is a Reader of the rows of another, in the order of a trace file: by
@@ -25,13 +26,16 @@ type Sorted struct {
 	known columnSet // to any row so far
 	rows  Reader
 	limit int
+
+	limitBytes int64
+	batch      int // rows of a spilled batch
 }
 
 // Sort reads src to its end before the first Read returns. What does not fit in
 // memory goes through files in dir (the system's own if empty), which Close and
 // the end of the rows remove.
 func Sort(src Reader, dir string) *Sorted {
-	return &Sorted{src: src, dir: dir, limit: sortRows}
+	return &Sorted{src: src, dir: dir, limit: sortRows, limitBytes: sortBytes, batch: spillRows}
 }
 
 // Read fills rec with the next row.
@@ -46,11 +50,11 @@ func (s *Sorted) Read(rec *Record) error {
 
 func (s *Sorted) sort() error {
 	for {
-		chunk, n, err := s.chunk()
+		chunk, n, last, err := s.chunk()
 		if err != nil {
 			return err
 		}
-		if n < s.limit && len(s.runs) == 0 {
+		if last && len(s.runs) == 0 {
 			s.rows = chunk
 			return nil
 		}
@@ -59,7 +63,7 @@ func (s *Sorted) sort() error {
 				return err
 			}
 		}
-		if n < s.limit {
+		if last {
 			s.rows, err = s.merged()
 			return err
 		}
@@ -73,21 +77,27 @@ func (s *Sorted) sort() error {
 
 // chunk reads as many rows as may be held, and returns them sorted. They are held
 // in place of the chunk's before it, and their order is sorted in place of them: a
-// Record is a kilobyte.
-func (s *Sorted) chunk() (sorted Reader, n int, err error) {
-	for n < s.limit {
+// Record is a kilobyte. last says that there are no more.
+func (s *Sorted) chunk() (sorted Reader, n int, last bool, err error) {
+	bodies := int64(0)
+	for n < s.limit && bodies < s.limitBytes {
 		if n == len(s.held) {
 			s.held = append(s.held, Record{})
 		}
 		err := s.src.Read(&s.held[n])
 		if errors.Is(err, io.EOF) {
+			last = true
 			break
 		}
 		if err != nil {
-			return nil, 0, err
+			return nil, 0, false, err
 		}
 		s.known |= knownTo(&s.held[n])
+		bodies += int64(len(s.held[n].Body))
 		n++
+	}
+	if bodies > 0 {
+		s.batch = max(1, min(s.batch, int(spillBytes*int64(n)/bodies)))
 	}
 	order := make([]int32, n)
 	for i := range order {
@@ -108,7 +118,7 @@ func (s *Sorted) chunk() (sorted Reader, n int, err error) {
 		}
 		*rec, order = s.held[order[0]], order[1:]
 		return nil
-	}), n, nil
+	}), n, last, nil
 }
 
 // mergeRuns replaces the runs by one.
@@ -136,12 +146,11 @@ func (s *Sorted) spill(rows Reader) error {
 	}
 	r := &spill{f}
 	s.runs = append(s.runs, r)
-	// LZ4, since what is read again at once need not be as small as can be.
-	enc, err := newEncoderAs(f, s.known, Meta{}, ipc.WithLZ4())
+	enc, err := newEncoder(f, s.known, Meta{})
 	if err != nil {
 		return err
 	}
-	if err := enc.copy(rows, spillRows); err != nil {
+	if err := enc.copy(rows, s.batch); err != nil {
 		return err
 	}
 	return enc.close(Meta{})

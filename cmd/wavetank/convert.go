@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -78,9 +77,14 @@ func (e *env) convert(c *cli.Context) error {
 	}
 	meta := func() traces.Meta { return edits.told(e.stamp(joined(inputs))) }
 	if export != "" {
-		return e.export(c, export, rows, meta, rejects)
+		err = e.export(c, export, rows, meta, rejects)
+	} else {
+		err = e.writeTrace(c, rows, meta, rejects)
 	}
-	return e.writeTrace(c, rows, meta, rejects)
+	if err == nil && c.Bool("keep-bodies") {
+		e.tellOfBodies(c, export, edits.kept)
+	}
+	return err
 }
 
 // exportOf returns the format of another tool that the output is to have, or "".
@@ -172,6 +176,10 @@ func logOptions(c *cli.Context) (formats.Options, error) {
 	}
 	o := formats.Options{
 		Format: c.String("format"), Map: c.StringSlice("map"), TimeUnit: c.String("time-unit"), TimeZone: zone, App: app,
+		KeepBodies: c.Bool("keep-bodies"),
+	}
+	if err := mapsNoBody(o); err != nil {
+		return o, err
 	}
 	path := c.String("map-file")
 	if path == "" {
@@ -221,19 +229,6 @@ func closeAll(inputs []input) {
 	}
 }
 
-// joined is the metadata of a trace made of inputs.
-func joined(inputs []input) traces.Meta {
-	m := inputs[0].Meta()
-	for _, in := range inputs[1:] {
-		m.Sources = append(m.Sources, in.Meta().Sources...)
-	}
-	if len(inputs) > 1 && m.BlockScope == traces.ScopeSession {
-		m.BlockScope = traces.ScopeGlobal // see globalIfOfSessions
-	}
-	m.Kind = traces.KindTrace
-	return m
-}
-
 // accountFor tells where every row went.
 func (e *env) accountFor(m traces.Meta, rows int64, c *cli.Context) {
 	for _, s := range m.Sources {
@@ -254,6 +249,9 @@ func (e *env) accountFor(m traces.Meta, rows int64, c *cli.Context) {
 			e.warn("%s: %s", s.Name, w)
 		}
 	}
+	for _, note := range m.Notes {
+		e.warn("note: %s", note)
+	}
 	for _, edit := range m.Edits {
 		e.warn("%s", edit)
 	}
@@ -269,70 +267,4 @@ func formatOf(s traces.Source) string {
 		about += fmt.Sprintf(", resolution %v", s.Resolution)
 	}
 	return about
-}
-
-// A rejects file has one JSON object a rejected row.
-type rejects struct {
-	f     *os.File
-	enc   *json.Encoder
-	first error // of a conversion that has no such file
-}
-
-func (e *env) openRejects(c *cli.Context) (*rejects, error) {
-	r := &rejects{}
-	path := c.String("rejects")
-	if path == "" {
-		return r, nil
-	}
-	flag := os.O_EXCL
-	if c.Bool("force") {
-		flag = os.O_TRUNC
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|flag, 0o644)
-	if errors.Is(err, os.ErrExist) {
-		return nil, hint(err, "--force overwrites it")
-	}
-	if err != nil {
-		return nil, err
-	}
-	r.f, r.enc = f, json.NewEncoder(f)
-	return r, nil
-}
-
-func (r *rejects) add(file string, row formats.Reject) {
-	if r.f == nil {
-		if r.first == nil {
-			r.first = hint(row.Err, "--rejects FILE sets rows like this one aside and goes on")
-		}
-		return
-	}
-	line := struct {
-		File   string `json:"file"`
-		Line   int64  `json:"line"`
-		Reason string `json:"reason"`
-		Error  string `json:"error"`
-		Text   string `json:"text"`
-	}{file, row.Line, row.Reason, row.Err.Error(), row.Text}
-	if err := r.enc.Encode(line); err != nil && r.first == nil {
-		r.first = fmt.Errorf("write %s: %w", r.f.Name(), err)
-	}
-}
-
-func (r *rejects) close() error {
-	if r.f == nil {
-		return nil
-	}
-	return r.f.Close()
-}
-
-// strict ends the reading when a row could not be read and there is nowhere to
-// put it.
-func strict(r traces.Reader, rows *rejects) traces.Reader {
-	return traces.ReaderFunc(func(rec *traces.Record) error {
-		err := r.Read(rec)
-		if rows.first != nil {
-			return rows.first
-		}
-		return err
-	})
 }

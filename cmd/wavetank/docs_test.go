@@ -72,10 +72,15 @@ func setupDocs(env *testscript.Env) error {
 	if err := setup(env); err != nil {
 		return err
 	}
-	for _, dir := range []string{"azure", "mooncake", "burstgpt", "csv", "jsonl", "otlp", "inference-perf", "nginx", "langfuse"} {
+	for _, dir := range []string{"azure", "mooncake", "burstgpt", "csv", "jsonl", "otlp", "inference-perf", "nginx", "langfuse", "weka", "bailian", "mooncake-delta", "sglang", "claude-code"} {
 		if err := os.CopyFS(env.WorkDir, os.DirFS(filepath.Join(env.Getenv("TESTDATA"), "logs", dir))); err != nil {
 			return err
 		}
 	}
-	return nil
+	const rollout = "rollout.jsonl" // alone: beside it are names that claude-code has too
+	text, err := os.ReadFile(filepath.Join(env.Getenv("TESTDATA"), "logs", "codex", rollout))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(env.WorkDir, rollout), text, 0o644)
 }

@@ -31,7 +31,8 @@ func editFlags() []cli.Flag {
 		&cli.IntFlag{Name: "multiply", Usage: "so many users in place of each, with ids and blocks of their own", Value: 1},
 		&cli.Float64Flag{Name: "speed", Usage: "play that many times as fast", Value: 1},
 		&cli.StringFlag{Name: "shard", Usage: "keep the `I/N`th part, whole sessions, I from 0"},
-		&cli.BoolFlag{Name: "drop-bodies", Usage: "leave original request bodies out"},
+		&cli.BoolFlag{Name: "keep-bodies", Usage: "keep original request bodies, which are users' text, where a log has them whole"},
+		&cli.BoolFlag{Name: "drop-bodies", Usage: "leave original request bodies of a trace out"},
 		&cli.Uint64Flag{Name: "seed", Usage: "of --dequantize, --thin and --multiply"},
 	}
 }
@@ -43,6 +44,7 @@ type editing struct {
 	meta  func() traces.Meta // of the trace as it is read
 	done  []fmt.Stringer
 	start []func() time.Duration // by how much each moved the start of the trace
+	kept  bodies
 }
 
 // steps are all edits of a whole trace. Those of the log, which must see rows as
@@ -73,6 +75,7 @@ var steps = []struct {
 	}},
 	{[]string{"speed"}, false, (*editing).speed},
 	{[]string{"shard"}, false, (*editing).shard},
+	{[]string{"keep-bodies"}, false, (*editing).keepBodies},
 	{[]string{"drop-bodies"}, false, func(e *editing, r traces.Reader) (traces.Reader, error) { return e.add(traces.DropBodies(r)), nil }},
 }
 
@@ -139,59 +142,6 @@ func (e *editing) note(format string, args ...any) {
 type line string
 
 func (l line) String() string { return string(l) }
-
-// lazily makes an edit when the first row is asked for: what it needs to know of
-// the trace, such as its wall clock, is known of a log only once it is being read.
-func (e *editing) lazily(r traces.Reader, begin func(traces.Reader, traces.Meta) (*traces.Edit, error)) traces.Reader {
-	ahead := &peeked{Reader: r}
-	var edit *traces.Edit
-	e.done = append(e.done, late{&edit})
-	e.start = append(e.start, func() time.Duration {
-		if edit == nil {
-			return 0
-		}
-		return edit.Start
-	})
-	return traces.ReaderFunc(func(rec *traces.Record) error {
-		if edit == nil {
-			ahead.fill()
-			var err error
-			if edit, err = begin(ahead, e.meta()); err != nil {
-				return err
-			}
-		}
-		return edit.Read(rec)
-	})
-}
-
-type late struct{ edit **traces.Edit }
-
-func (l late) String() string {
-	if *l.edit == nil {
-		return ""
-	}
-	return (*l.edit).String()
-}
-
-// peeked reads its first row before it is asked for it.
-type peeked struct {
-	traces.Reader
-	rec  traces.Record
-	err  error
-	full bool
-}
-
-func (p *peeked) fill() { p.err, p.full = p.Reader.Read(&p.rec), true }
-
-// Read fills rec with the next row.
-func (p *peeked) Read(rec *traces.Record) error {
-	if p.full {
-		p.full = false
-		*rec = p.rec
-		return p.err
-	}
-	return p.Reader.Read(rec)
-}
 
 // rebase starts a sorted trace at its earliest row, if that is before the start.
 func (e *editing) rebase(r traces.Reader) traces.Reader {
@@ -260,35 +210,16 @@ func (e *editing) shard(r traces.Reader) (traces.Reader, error) {
 // editLogs cures each log, whose rows are as it has them, and joins them.
 func (e *editing) editLogs(inputs []input) (traces.Reader, error) {
 	readers := make([]traces.Reader, len(inputs))
-	var ranges traces.BlockRanges
 	for i, in := range inputs {
 		var err error
 		if readers[i], err = e.editLog(in, in.Name()); err != nil {
 			return nil, err
 		}
-		if len(inputs) > 1 {
-			readers[i] = globalIfOfSessions(in, readers[i], &ranges)
-		}
 	}
-	return concat(inputs, readers), nil
-}
-
-// globalIfOfSessions moves block ids that hold within a session: joined with other
-// inputs' they would mean other prompts. What a log's ids are is known once its
-// first row has been read.
-func globalIfOfSessions(in input, r traces.Reader, ranges *traces.BlockRanges) traces.Reader {
-	ahead := &peeked{Reader: r}
-	var moved traces.Reader
-	return traces.ReaderFunc(func(rec *traces.Record) error {
-		if moved == nil {
-			ahead.fill()
-			moved = ahead
-			if in.Meta().BlockScope == traces.ScopeSession {
-				moved = ranges.Global(ahead)
-			}
-		}
-		return moved.Read(rec)
-	})
+	if len(inputs) == 1 {
+		return readers[0], nil
+	}
+	return e.join(inputs, readers), nil
 }
 
 func (e *editing) editLog(r traces.Reader, path string) (traces.Reader, error) {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"time"
 
 	"wavetank/traces"
 	"wavetank/traces/formats"
@@ -78,50 +77,16 @@ func (e *env) openStdin(o formats.Options) (input, error) {
 	return src, nil
 }
 
-// explainLog says what to do about a log that no format takes; other errors say
-// it themselves.
+// explainLog says what to do about a log that no format takes, or has no bodies;
+// other errors say it themselves.
 func explainLog(err error) error {
+	if errors.Is(err, formats.ErrNoBodies) {
+		return hint(err, "leave --keep-bodies out or, where a map can say it, name the field that holds them: --map body=FIELD")
+	}
 	if errors.Is(err, formats.ErrUnknown) {
 		return hint(err, "wavetank convert --help lists the formats; --format NAME and --map COLUMN=FIELD say what a log is")
 	}
 	return err
-}
-
-// concat reads inputs one after the other as one trace that starts where the
-// first does. Clocks are kept: an input that began an hour later starts an hour
-// later, be that by the wall clock or by stamps that count on from shard to shard.
-// Its rows are not in order, which the writer of a trace sees to.
-func concat(inputs []input, readers []traces.Reader) traces.Reader {
-	if len(inputs) == 1 {
-		return readers[0]
-	}
-	var first origin
-	return traces.Concat(readers, func(i int) (time.Duration, error) {
-		o := originOf(inputs[i])
-		if i == 0 {
-			first = o
-		}
-		if o.wall != first.wall {
-			return 0, errors.New("some of the inputs have wall-clock times and some relative ones: they cannot be put on one clock")
-		}
-		return o.at - first.at, nil
-	})
-}
-
-// An origin is when an input starts: since the Unix epoch, or on its own clock.
-type origin struct {
-	wall bool
-	at   time.Duration
-}
-
-func originOf(in input) origin {
-	if t0 := in.Meta().T0; t0 != nil {
-		return origin{true, time.Duration(t0.UnixNano())}
-	}
-	if log, ok := in.(*formats.Source); ok {
-		return origin{at: log.Origin()}
-	}
-	return origin{}
 }
 
 // sizes tells how much of the inputs has been read, in bytes as they are stored,
@@ -153,10 +118,49 @@ func sizes(inputs []input) (read func() int64, total int64) {
 
 // bound makes reading r end with the context.
 func bound(ctx context.Context, r traces.Reader) traces.Reader {
-	return traces.ReaderFunc(func(rec *traces.Record) error {
-		if err := ctx.Err(); err != nil {
+	return checked{r, func(_ int, err error) error {
+		if ctx.Err() != nil {
 			return exitError{fmt.Errorf("interrupted"), exitInterrupted}
 		}
-		return r.Read(rec)
-	})
+		return err
+	}}
+}
+
+// A checked is a Reader with a say in what comes of each row, or batch of rows: check
+// is told how many rows were read, or the error instead, and returns the error.
+type checked struct {
+	traces.Reader
+	check func(rows int, err error) error
+}
+
+// Read fills rec with the next row.
+func (c checked) Read(rec *traces.Record) error { return c.check(1, c.Reader.Read(rec)) }
+
+// ReadBatch is traces.BatchReader's, and has no batches where the Reader has none.
+func (c checked) ReadBatch() (*traces.Batch, error) {
+	from, ok := c.Reader.(traces.BatchReader)
+	if !ok {
+		return nil, nil
+	}
+	b, err := from.ReadBatch()
+	if b != nil {
+		return b, c.check(b.Rows(), err)
+	}
+	if err == nil { // the next row is Read's
+		return nil, nil
+	}
+	return nil, c.check(0, err)
+}
+
+// Lend is traces.Lender's, and lends nothing where the Reader does not.
+func (c checked) Lend() (*traces.Record, error) {
+	from, ok := c.Reader.(traces.Lender)
+	if !ok {
+		return nil, nil
+	}
+	rec, err := from.Lend()
+	if rec == nil && err == nil { // the next row is Read's
+		return nil, nil
+	}
+	return rec, c.check(1, err)
 }

@@ -84,7 +84,7 @@ func (n *endings) line(since time.Duration) string {
 
 // A reading is a Reader that counts its rows, beside the bytes they are read from.
 type reading struct {
-	traces.Reader
+	checked
 	*progress
 	rows   atomic.Int64
 	stored func() int64
@@ -95,16 +95,15 @@ type reading struct {
 // the total bytes have been read, and may be called at any time; a total of 0 is
 // unknown.
 func (e *env) watchReading(r traces.Reader, stored func() int64, total int64) *reading {
-	n := &reading{Reader: r, stored: stored, total: total}
+	n := &reading{stored: stored, total: total}
+	n.checked = checked{r, n.count}
 	n.progress = e.tell(n.line)
 	return n
 }
 
-// Read counts the row.
-func (n *reading) Read(rec *traces.Record) error {
-	err := n.Reader.Read(rec)
+func (n *reading) count(rows int, err error) error {
 	if err == nil {
-		n.rows.Add(1)
+		n.rows.Add(int64(rows))
 	}
 	return err
 }

@@ -1,63 +1,73 @@
 package openai
 
-// scan reads a plain chunk in place, at a small part of what encoding/json takes.
-// sure is false when anything is not as plain as expected, and then nothing is
-// said: not even whether data is JSON.
+import (
+	"math"
+
+	"wavetank/traces"
+	"wavetank/traces/jsonscan"
+)
+
+// A scanner reads a plain chunk in place, at a small part of what encoding/json
+// takes.
+type scanner struct{ jsonscan.Scanner }
+
+// scan reads a plain chunk. sure is false when anything is not as plain as
+// expected, and then nothing is said: not even whether data is JSON.
 func scan(data []byte) (ch chunk, sure bool) {
-	s := scanner{data: data}
-	var seen fields
-	for s.open('{'); s.more('}'); {
-		switch string(s.key()) {
+	s := scanner{jsonscan.New(data)}
+	var seen jsonscan.Seen
+	for s.Open('{'); s.More('}'); {
+		switch key := s.Key(); string(key) {
 		case "choices":
-			s.once(&seen, 0)
+			s.Once(&seen, 0)
 			if s.orNull('[') {
-				for s.open('['); s.more(']'); {
+				for s.Open('['); s.More(']'); {
 					s.choice(&ch)
 				}
 			}
 		case "usage":
-			s.once(&seen, 1)
+			s.Once(&seen, 1)
 			if s.orNull('{') {
 				s.usage(&ch)
 			}
 		case "error":
-			s.once(&seen, 2)
-			s.literal("null")
+			s.Once(&seen, 2)
+			s.nothing()
 		case "object":
-			s.once(&seen, 3)
-			if string(s.text()) == "error" {
-				s.unsure = true
+			s.Once(&seen, 3)
+			if string(s.Text()) == "error" {
+				s.Fail()
 			}
 		default:
-			s.skip()
+			s.pass(key)
 		}
 	}
-	return ch, s.ended()
+	return ch, s.End()
 }
 
 func (s *scanner) choice(ch *chunk) {
-	var seen fields
-	for s.open('{'); s.more('}'); {
-		switch string(s.key()) {
+	var seen jsonscan.Seen
+	for s.Open('{'); s.More('}'); {
+		switch key := s.Key(); string(key) {
 		case "delta":
-			s.once(&seen, 0)
+			s.Once(&seen, 0)
 			s.message(ch)
 		case "message":
-			s.once(&seen, 1)
+			s.Once(&seen, 1)
 			s.message(ch)
 		case "text":
-			s.once(&seen, 2)
+			s.Once(&seen, 2)
 			s.nonEmpty(&ch.output)
 		case "finish_reason":
-			s.once(&seen, 3)
+			s.Once(&seen, 3)
 			if !s.orNull('"') {
 				continue
 			}
-			if reason := s.text(); len(reason) > 0 {
+			if reason := s.Text(); len(reason) > 0 {
 				ch.finish = string(reason)
 			}
 		default:
-			s.skip()
+			s.pass(key)
 		}
 	}
 }
@@ -66,60 +76,106 @@ func (s *scanner) message(ch *chunk) {
 	if !s.orNull('{') {
 		return
 	}
-	var seen fields
-	for s.open('{'); s.more('}'); {
-		switch string(s.key()) {
+	var seen jsonscan.Seen
+	for s.Open('{'); s.More('}'); {
+		switch key := s.Key(); string(key) {
 		case "content":
-			s.once(&seen, 0)
+			s.Once(&seen, 0)
 			s.nonEmpty(&ch.output)
 		case "refusal":
-			s.once(&seen, 1)
+			s.Once(&seen, 1)
 			s.nonEmpty(&ch.output)
 		case "reasoning":
-			s.once(&seen, 2)
+			s.Once(&seen, 2)
 			s.nonEmpty(&ch.reasoning)
 		case "reasoning_content":
-			s.once(&seen, 3)
+			s.Once(&seen, 3)
 			s.nonEmpty(&ch.reasoning)
 		case "tool_calls":
-			s.once(&seen, 4)
-			s.literal("null")
+			s.Once(&seen, 4)
+			s.nothing()
 		default:
-			s.skip()
+			s.pass(key)
 		}
 	}
 }
 
 func (s *scanner) usage(ch *chunk) {
 	ch.hasUsage = true
-	var seen fields
-	for s.open('{'); s.more('}'); {
-		switch string(s.key()) {
+	var seen jsonscan.Seen
+	for s.Open('{'); s.More('}'); {
+		switch key := s.Key(); string(key) {
 		case "prompt_tokens":
-			s.once(&seen, 0)
-			ch.prompt = s.number()
+			s.Once(&seen, 0)
+			ch.prompt = s.count()
 		case "completion_tokens":
-			s.once(&seen, 1)
-			ch.completion = s.number()
+			s.Once(&seen, 1)
+			ch.completion = s.count()
 		case "prompt_tokens_details":
-			s.once(&seen, 2)
+			s.Once(&seen, 2)
 			if s.orNull('{') {
 				s.details(ch)
 			}
 		default:
-			s.skip()
+			s.pass(key)
 		}
 	}
 }
 
 func (s *scanner) details(ch *chunk) {
-	var seen fields
-	for s.open('{'); s.more('}'); {
-		if string(s.key()) != "cached_tokens" {
-			s.skip()
+	var seen jsonscan.Seen
+	for s.Open('{'); s.More('}'); {
+		if key := s.Key(); string(key) != "cached_tokens" {
+			s.pass(key)
 			continue
 		}
-		s.once(&seen, 0)
-		ch.cached = s.number()
+		s.Once(&seen, 0)
+		ch.cached = s.count()
 	}
+}
+
+// pass passes over the value of an unknown key, but is unsure of one that
+// encoding/json might fold into a known one.
+func (s *scanner) pass(key []byte) {
+	for _, c := range key {
+		if c >= 0x80 || c >= 'A' && c <= 'Z' {
+			s.Fail()
+		}
+	}
+	s.Skip()
+}
+
+// nothing takes null, and is unsure of all else.
+func (s *scanner) nothing() {
+	if !s.Null() {
+		s.Fail()
+	}
+}
+
+// orNull reports whether what comes begins with c, and otherwise takes null.
+func (s *scanner) orNull(c byte) bool {
+	if s.Peek() == c {
+		return true
+	}
+	s.nothing()
+	return false
+}
+
+// nonEmpty takes a string or null and sets *is when it is a string that is not "".
+func (s *scanner) nonEmpty(is *bool) {
+	if s.orNull('"') && len(s.Value().Raw) > len(`""`) {
+		*is = true
+	}
+}
+
+// count takes a whole number, or null, which is unknown.
+func (s *scanner) count() (n traces.Opt[int32]) {
+	if s.Null() {
+		return n
+	}
+	v := s.Uint()
+	if v > math.MaxInt32 {
+		s.Fail()
+	}
+	return traces.Some(int32(v))
 }

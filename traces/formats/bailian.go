@@ -58,7 +58,7 @@ func openBailian(in *input, o *Options) (document, error) {
 	}
 	in.meta.BlockTokens, in.meta.BlockScope = bailianBlock, traces.ScopeGlobal
 	in.source.Stamps, in.source.TimeUnit, in.source.Grammar = "start", "s", decimalGrammar
-	b := &bailianLog{in: in, chats: make(map[string]bailianChat), chain: newChain(), words: make(words)}
+	b := &bailianLog{in: in, chats: make(map[string]bailianChat), chain: newChain()}
 	return document{parse: b.parse}, nil
 }
 

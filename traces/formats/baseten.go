@@ -70,7 +70,7 @@ func openBaseten(in *input, o *Options) (document, error) {
 	}
 	in.absolute = true
 	in.source.Stamps, in.source.TimeUnit, in.source.Grammar = "start", "ms", decimalGrammar
-	b := &basetenLog{in: in, row: make(map[string]any), turns: make(turns), words: make(words), chain: newChain()}
+	b := &basetenLog{in: in, row: make(map[string]any), turns: make(turns), chain: newChain()}
 	if b.session, err = sessionColumn(table); err != nil {
 		return document{}, errors.Join(in.errorAt("", err), in.close())
 	}

@@ -7,10 +7,11 @@ import (
 
 // A clock reads the date-and-time stamps of a log and remembers their grammar.
 type clock struct {
-	zone  *time.Location // of stamps that name none
-	day   [10]byte       // the last date, and its start in UTC:
-	dayNS int64          // rows of one day are many
-	seen  grammarSet
+	zone     *time.Location // of stamps that name none
+	minute   [17]byte       // the last one, up to its colon, and its start in UTC:
+	minuteNS int64          // rows of one minute are many
+	dayNS    int64          // the start of its day
+	seen     grammarSet
 }
 
 type grammarSet [len(grammars)]bool
@@ -38,14 +39,11 @@ var grammars = [...]string{
 // back, the hour that comes twice is read as package time chooses.
 func (c *clock) parse(b []byte) (int64, error) {
 	const whole = len("2006-01-02 15:04:05")
-	if len(b) < whole || b[10] != ' ' && b[10] != 'T' || b[13] != ':' || b[16] != ':' {
+	if len(b) < whole || string(b[:len(c.minute)]) != string(c.minute[:]) && !c.turn(b) {
 		return 0, badStamp(b)
 	}
-	hour, minute, second := twoDigits(b[11:]), twoDigits(b[14:]), twoDigits(b[17:])
-	if hour|minute|second < 0 || hour > 23 || minute > 59 || second > 60 {
-		return 0, badStamp(b)
-	}
-	if string(b[:10]) != string(c.day[:]) && !c.turn(b[:10]) {
+	second := twoDigits(b[17:])
+	if second < 0 || second > 60 {
 		return 0, badStamp(b)
 	}
 	fraction, rest := parseFraction(b[whole:])
@@ -58,7 +56,7 @@ func (c *clock) parse(b []byte) (int64, error) {
 		grammar++
 	}
 	c.seen[grammar] = true
-	ns := c.dayNS + int64((hour*60+minute)*60+second-east)*1e9 + fraction
+	ns := c.minuteNS + int64(second-east)*1e9 + fraction
 	if kind == naive && c.zone != time.UTC {
 		return c.inZone(ns), nil
 	}
@@ -69,15 +67,22 @@ func badStamp(b []byte) error {
 	return rejectf(BadTime, "%q is not a time like 2006-01-02 15:04:05.999", clip(b))
 }
 
-// turn moves to another day. The years are those that nanoseconds since 1970
+// turn moves to another minute. The years are those that nanoseconds since 1970
 // reach on both sides of any zone.
-func (c *clock) turn(date []byte) bool {
-	t, err := time.Parse(time.DateOnly, string(date))
-	if err != nil || t.Year() < 1970 || t.Year() > 2260 {
+func (c *clock) turn(b []byte) bool {
+	hour, minute := twoDigits(b[11:]), twoDigits(b[14:])
+	if b[10] != ' ' && b[10] != 'T' || b[13] != ':' || b[16] != ':' || hour|minute < 0 || hour > 23 || minute > 59 {
 		return false
 	}
-	copy(c.day[:], date)
-	c.dayNS = t.Unix() * 1e9
+	if string(b[:10]) != string(c.minute[:10]) {
+		t, err := time.Parse(time.DateOnly, string(b[:10]))
+		if err != nil || t.Year() < 1970 || t.Year() > 2260 {
+			return false
+		}
+		c.dayNS = t.Unix() * 1e9
+	}
+	copy(c.minute[:], b)
+	c.minuteNS = c.dayNS + int64(hour*60+minute)*60e9
 	return true
 }
 
@@ -110,19 +115,20 @@ func twoDigits(b []byte) int {
 	return int(tens)*10 + int(ones)
 }
 
+// tenths holds the nanoseconds of one in the last of so many decimals of a second.
+var tenths = [...]int64{1e9, 1e8, 1e7, 1e6, 1e5, 1e4, 1e3, 100, 10, 1}
+
 func parseFraction(b []byte) (ns int64, rest []byte) {
 	if len(b) < 2 || b[0] != '.' && b[0] != ',' || b[1]-'0' > 9 {
 		return 0, b
 	}
-	const decimals = 9
 	i := 1
-	for ; i < len(b) && b[i]-'0' <= 9; i++ {
-		if i <= decimals {
-			ns = 10*ns + int64(b[i]-'0')
-		}
+	for ; i < min(len(b), len(tenths)) && b[i]-'0' <= 9; i++ {
+		ns = 10*ns + int64(b[i]-'0')
 	}
-	for n := i; n <= decimals; n++ {
-		ns *= 10
+	ns *= tenths[i-1]
+	for i < len(b) && b[i]-'0' <= 9 {
+		i++
 	}
 	return ns, b[i:]
 }

@@ -29,6 +29,7 @@ const (
 	Text     Kind = "text"
 	Bool     Kind = "bool"
 	Object   Kind = "object" // a JSON object
+	Body     Kind = "body"   // JSON as it stands in the log, or the text of a string; only with Options.KeepBodies
 )
 
 // Columns lists the columns to which Options.Map can map a field.
@@ -52,6 +53,7 @@ var Columns = []Column{
 	span("cancel", "", func(r *traces.Record) *traces.Opt[time.Duration] { return &r.Cancel }),
 	tokens("cancel_tokens", func(r *traces.Record) *traces.Opt[int32] { return &r.CancelTokens }),
 	span("timeout", "", func(r *traces.Record) *traces.Opt[time.Duration] { return &r.Timeout }),
+	{"body", "", Body, setBody},
 
 	{"status", "", Text, setStatus},
 	text("error", func(r *traces.Record) *traces.Opt[string] { return &r.Outcome.Error }),
@@ -79,7 +81,7 @@ var Columns = []Column{
 type value struct {
 	b     []byte
 	unit  int64 // of a time, in nanoseconds
-	words words
+	words *words
 }
 
 func text(name string, of func(*traces.Record) *traces.Opt[string]) Column {
@@ -143,6 +145,15 @@ func setParams(rec *traces.Record, v value) error {
 	rec.Params = traces.Some(string(v.b))
 	return nil
 }
+
+func setBody(rec *traces.Record, v value) error {
+	rec.Body = bytes.Clone(v.b)
+	return nil
+}
+
+// takes tells whether a column is to be filled: bodies are users' text, and kept
+// only on purpose.
+func (o *Options) takes(c *Column) bool { return c.Kind != Body || o.KeepBodies }
 
 // statusWords are the words for a status that are not our own.
 var statusWords = map[string]traces.Status{"success": traces.OK, "failure": traces.Error, "failed": traces.Error}

@@ -72,7 +72,7 @@ func openConversations(in *input, o *Options) (document, error) {
 	if err := o.onlyGeneric("conversations"); err != nil {
 		return document{}, err
 	}
-	c := &conversationLog{in: in, words: make(words)}
+	c := &conversationLog{in: in}
 	return document{parse: c.parse}, nil
 }
 

@@ -55,6 +55,7 @@ func openCSV(in *input, o *Options) (parser, error) {
 			return nil, err
 		}
 		b.at = at[0]
+		in.bodies = in.bodies || b.column.Kind == Body
 	}
 	own := &csvRows{table: t, bound: bound, row: &genericRow{in: in}}
 	in.fork = own.fork
@@ -101,7 +102,7 @@ func (o *Options) mapped() ([]*binding, error) {
 func (o *Options) bindFields(bound []*binding, fields []string) ([]*binding, error) {
 	for _, field := range fields {
 		c := columnOfField(field)
-		if c == nil {
+		if c == nil || !o.takes(c) {
 			continue
 		}
 		b, err := o.bind(c.Name, field)
@@ -133,7 +134,7 @@ func (g *genericRow) set(rec *traces.Record, b *binding, v []byte) error {
 		if isUnknown(v) {
 			return nil
 		}
-		return b.column.set(rec, value{b: v, unit: b.unit, words: b.words})
+		return b.column.set(rec, value{b: v, unit: b.unit, words: &b.words})
 	}
 	if isUnknown(v) {
 		return rejectf(MissingField, "%q where the arrival must be", v)

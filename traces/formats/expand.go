@@ -117,3 +117,10 @@ func compareNumbers(a, b string) int {
 	a, b = strings.TrimLeft(a, "0"), strings.TrimLeft(b, "0")
 	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
 }
+
+func countDigits(b []byte) (n int) {
+	for n < len(b) && b[n]-'0' <= 9 {
+		n++
+	}
+	return n
+}

@@ -37,6 +37,7 @@ func sane(seed uint64, n int) []traces.Record {
 		rec.PromptTokens, rec.OutputTokens = traces.Some(g.Int32N(5000)), traces.Some(g.Int32N(3)*g.Int32N(1e4))
 		rec.Stream, rec.Outcome.GatewayCache = traces.Opt[bool]{Known: true}, traces.Some(g.IntN(2) == 0)
 		rec.Outcome.Status = traces.Statuses[g.IntN(len(traces.Statuses))]
+		rec.Body = [][]byte{nil, []byte(`{"b": 1,  "a":["x", "\u00fc"]}`), []byte("{\n}"), []byte(`a "text" \ ü`)}[g.IntN(4)]
 		if g.IntN(2) == 0 {
 			rec.Params = traces.Some(`{"stop":["a,b"],"temperature":0.5}`)
 		}
@@ -143,7 +144,7 @@ var trips = map[string]trip{
 		},
 	},
 	"vidur": {[]string{"arrival_ns", "prompt_tokens", "output_tokens"}, keep},
-	"jsonl": {plainColumns(), keep},
+	"jsonl": {append(plainColumns(), "body"), keep},
 	"csv": {plainColumns(), func(r *traces.Record) {
 		for _, o := range []*traces.Opt[string]{&r.ID, &r.App, &r.Tenant, &r.User, &r.Model, &r.Endpoint, &r.Outcome.Error,
 			&r.Outcome.FinishReason, &r.Outcome.TokenBasis, &r.Outcome.Worker} {
@@ -192,7 +193,7 @@ func readBack(t *testing.T, name string, b []byte) ([]traces.Record, traces.Meta
 		}
 		return recs, f.Meta()
 	}
-	recs, m, err := read(string(b), Options{Format: name})
+	recs, m, err := read(string(b), Options{Format: name, KeepBodies: name == "jsonl"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -154,11 +154,10 @@ var csvExport = Export{
 	},
 }
 
-// plainColumns returns the columns that a csv or jsonl log can have, by their names
-// in a trace.
+// plainColumns returns the columns that a cell can hold, by their names in a trace.
 func plainColumns() (names []string) {
 	for _, name := range traces.Columns() {
-		if columnNamed(name) != nil {
+		if c := columnNamed(name); c != nil && c.Kind != Body {
 			names = append(names, name)
 		}
 	}

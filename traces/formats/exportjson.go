@@ -51,7 +51,9 @@ func covered(runs []traces.BlockRun, size int32) (n int64) {
 }
 
 // aiperfExport writes Mooncake rows with sessions. A later turn of which the pause
-// is known has it as its delay, after the end of the turn before.
+// is known has it as its delay, after the end of the turn before. Its prompt is whole:
+// AIPerf would put the session's earlier turns and their live answers in front of it,
+// did not each of the session's rows have the mode in which it does not.
 var aiperfExport = Export{
 	Name:    "aiperf",
 	About:   "Mooncake rows with session_id, timestamp and delay in ms, as AIPerf and Dynamo read them (JSONL)",
@@ -59,14 +61,21 @@ var aiperfExport = Export{
 	Needs:   lengths,
 	begin: func(x *Exporter) (func(*traces.Record) error, error) {
 		x.noteBlocks(mooncakeBlock)
-		turns := make(map[string]int32)
+		turns, later := make(map[string]int32), false
 		return func(rec *traces.Record) error {
 			x.line = append(x.line[:0], '{')
-			x.maybeText("session_id", rec.Session)
+			if rec.Session.Known {
+				x.text("session_id", rec.Session.V)
+				x.text("context_mode", "message_array_with_responses")
+			}
 			x.decimal("timestamp", rec.Arrival, time.Millisecond)
 			turn := turns[rec.Session.V]
 			turns[rec.Session.V]++
 			x.checkTurn(rec, turn)
+			if rec.Session.Known && turn > 0 && !later {
+				later = true
+				x.note("a later turn has its whole prompt, as context_mode says: a release of AIPerf that does not know that key puts the turns before in front once more")
+			}
 			switch {
 			case rec.Session.Known && turn > 0 && rec.Think.V >= 0:
 				x.maybeDecimal("delay", rec.Think, time.Millisecond)

@@ -1,10 +1,12 @@
 package formats
 
 import (
+	"bytes"
 	"encoding/json"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"wavetank/traces"
 )
@@ -44,6 +46,9 @@ var jsonlExport = Export{
 					x.line = appendJSON(x.line, name, v)
 				}
 			}
+			if !utf8.Valid(rec.Body) {
+				x.lose("body", "without the bytes that are no text")
+			}
 			x.line = append(x.line, '}')
 			return x.emit()
 		}, nil
@@ -61,8 +66,10 @@ func appendJSON(b []byte, name string, v any) []byte {
 	case traces.Status:
 		return appendText(b, string(v))
 	case []byte:
-		js, _ := json.Marshal(v) // as base64; it cannot fail
-		return append(b, js...)
+		if json.Valid(v) && v[0] == '{' && v[len(v)-1] == '}' && !bytes.ContainsAny(v, "\r\n") {
+			return append(b, v...)
+		}
+		return appendText(b, string(v))
 	case []uint64:
 		return appendList(b, v, func(b []byte, v uint64) []byte { return strconv.AppendUint(b, v, 10) })
 	case []time.Duration:

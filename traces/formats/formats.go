@@ -63,6 +63,10 @@ type Options struct {
 	MaxLine  int            // longest row in bytes; 0: 8 MiB
 	OnReject func(Reject)   // told of every rejected row; nil: they are only counted
 
+	// KeepBodies keeps original request bodies, which are users' text, where the log
+	// has them whole; a format that has none is refused with ErrNoBodies.
+	KeepBodies bool
+
 	blockBytes int // parsed at a time; 0: 16 KiB
 	workers    int // that parse; 0: GOMAXPROCS
 }
@@ -110,7 +114,11 @@ func Open(r io.Reader, name string, o Options) (*Source, error) {
 		s.plain = newDigest(plain)
 		plain = io.NopCloser(s.plain)
 	}
-	if err := s.open(bufio.NewReaderSize(plain, headBytes)); err != nil {
+	err = s.open(bufio.NewReaderSize(plain, headBytes))
+	if err == nil && o.KeepBodies && !s.in.bodies {
+		err = fmt.Errorf("%s: format %s %w", name, s.format.Name, ErrNoBodies)
+	}
+	if err != nil {
 		return nil, joinClose(err, s.Close)
 	}
 	return s, nil

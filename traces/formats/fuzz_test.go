@@ -111,49 +111,45 @@ func FuzzScan(f *testing.F) {
 	})
 }
 
-// What the walker takes, encoding/json takes apart in the same way.
-func FuzzWalk(f *testing.F) {
+// A row in place has the fields that encoding/json finds.
+func FuzzJSONRow(f *testing.F) {
 	for _, row := range []string{
 		`{"a": {"b": 1, "c.d": "x"}, "a.b": 2, "e": null, "f": [1, {"g": "\\n"}], "t": true}`,
 		`{"a": {"b": "ü"}, "e": -0.5e+7, "f": "\u0061", "t": {"u": 1}}`,
-		`{"a": {"b": 1}, "a": 2}`, `{"e": 01}`, `{"a.b": 1} {}`, `{"f": "\x"}`, `{}`,
+		`{"a": {"b": 1}, "a": 2}`, `{"e": 01}`, `{"a.b": 1} {}`, `{"f": "\x"}`, `{}`, `{"e": "\ud800", "f": {"g": 1}}`,
 	} {
 		f.Add([]byte(row))
 	}
+	paths := []string{"a.b", "a.c.d", "e", "f", "t.u"}
 	f.Fuzz(func(t *testing.T, row []byte) {
-		w := walker{places: make(map[string]*place)}
-		paths := []string{"a.b", "a.c.d", "e", "f", "t.u"}
-		fields := make([]field, len(paths))
-		for i, path := range paths {
-			w.want(path, &fields[i])
+		j := newJSONRows(new(input), new(Options))
+		var bound []*binding
+		for _, path := range paths {
+			bound = append(bound, &binding{column: columnNamed("model"), field: path})
 		}
-		if !w.walk(row) {
+		j.bind(bound)
+		if !j.find(row) {
 			return
 		}
-		object, err := decodeObject(row)
-		if err != nil {
+		found := slices.Clone(j.fields)
+		if err := j.decode(row); err != nil {
 			t.Fatalf("%s: %v", row, err)
 		}
-		for i, path := range paths {
-			var want field
-			if v, ok := lookup(object, path); ok {
-				want = fieldOf(v, columnNamed("model"))
-			}
-			if got := fields[i]; got.found != want.found || want.err != nil || !bytes.Equal(got.text, want.text) || (got.text == nil) != (want.text == nil) {
-				t.Errorf("%s: %s is %+v, by encoding/json %+v", row, path, got, want)
+		for i, want := range j.fields {
+			if got := found[i]; got.found != want.found || want.err != nil || !bytes.Equal(got.text, want.text) || (got.text == nil) != (want.text == nil) {
+				t.Errorf("%s: %s is %+v, by encoding/json %+v", row, paths[i], got, want)
 			}
 		}
 	})
 }
 
-// The walker takes the usual row, without help.
-func TestWalkTakesTheUsual(t *testing.T) {
-	w := walker{places: make(map[string]*place)}
-	var in field
-	w.want("usage.in", &in)
+// The usual row takes no help.
+func TestRowsInPlace(t *testing.T) {
+	j := newJSONRows(new(input), new(Options))
+	j.bind([]*binding{{column: columnNamed("model"), field: "usage.in"}})
 	row := `{"at": 1.5, "body": {"messages": [{"text": "a\n\"b\""}]}, "usage": {"out": 2, "in": 7}, "who": "Größe", "ok": true, "why": null}`
-	if !w.walk([]byte(row)) || string(in.text) != "7" {
-		t.Errorf("%+v", in)
+	if !j.find([]byte(row)) || string(j.fields[0].text) != "7" {
+		t.Errorf("%+v", j.fields)
 	}
 }
 

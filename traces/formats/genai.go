@@ -92,12 +92,12 @@ type boundAttrs struct {
 }
 
 func newGenAI(in *input) *genAI {
-	return &genAI{in: in, columns: bindAttrs(spanColumns), identity: bindAttrs(identityColumns), words: make(words)}
+	return &genAI{in: in, columns: bindAttrs(spanColumns), identity: bindAttrs(identityColumns)}
 }
 
 func bindAttrs(columns []spanColumn) (bound []boundAttrs) {
 	for _, c := range columns {
-		bound = append(bound, boundAttrs{c, columnNamed(c.name), make(words)})
+		bound = append(bound, boundAttrs{spanColumn: c, column: columnNamed(c.name)})
 	}
 	return bound
 }
@@ -108,7 +108,7 @@ func (b *boundAttrs) set(rec *traces.Record, attrs attributes) error {
 	if name == "" {
 		return nil
 	}
-	return inField(name, b.column.set(rec, value{b: []byte(text), unit: b.unit, words: b.words}))
+	return inField(name, b.column.set(rec, value{b: []byte(text), unit: b.unit, words: &b.words}))
 }
 
 // identify fills in who asked, which spans that are no requests tell too.

@@ -143,7 +143,7 @@ func TestMapMissing(t *testing.T) {
 
 // Every column can be filled by its name in the trace file, from both formats.
 func TestColumns(t *testing.T) {
-	sample := map[Kind]string{Stamp: "1740819600", Duration: "5", Count: "5", Text: "ok", Bool: "true", Object: `{"a":1}`}
+	sample := map[Kind]string{Stamp: "1740819600", Duration: "5", Count: "5", Text: "ok", Bool: "true", Object: `{"a":1}`, Body: `{ "a":1}`}
 	for _, c := range Columns {
 		name := c.Name
 		if c.Kind == Duration {
@@ -152,9 +152,9 @@ func TestColumns(t *testing.T) {
 		if c.Kind == Stamp {
 			continue
 		}
-		v := sample[c.Kind]
-		fromCSV := one(t, fmt.Sprintf("arrival,%s\n1740819600,\"%s\"\n", name, strings.ReplaceAll(v, `"`, `""`)), Options{})
-		fromJSON := one(t, fmt.Sprintf(`{"arrival": 1740819600, %q: %q}`, name, v), Options{})
+		v, o := sample[c.Kind], Options{KeepBodies: c.Kind == Body}
+		fromCSV := one(t, fmt.Sprintf("arrival,%s\n1740819600,\"%s\"\n", name, strings.ReplaceAll(v, `"`, `""`)), o)
+		fromJSON := one(t, fmt.Sprintf(`{"arrival": 1740819600, %q: %q}`, name, v), o)
 		if !reflect.DeepEqual(fromCSV.Request.App, fromJSON.Request.App) {
 			t.Errorf("%s: %+v from csv, %+v from jsonl", c.Name, fromCSV, fromJSON)
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"wavetank/traces"
+	"wavetank/traces/jsonscan"
 )
 
 // genericJSONL reads JSON objects, one a line, whose keys bear columns' names, or
@@ -35,13 +36,21 @@ func sniffJSONL(head []byte) error {
 	return errNoArrival(slices.Sorted(maps.Keys(keys)))
 }
 
+// A field is one wanted value of a row.
+type field struct {
+	found bool
+	text  []byte // nil: null
+	err   error  // it is of the wrong kind
+}
+
 // jsonRows is the parser's state.
 type jsonRows struct {
 	in     *input
 	opts   *Options
 	bound  []*binding
-	fields []*field // by binding
-	walker walker   // closed if there is no map: keys bind as they turn up
+	fields []field          // of the row, by binding
+	slots  []int            // of the finder, by binding
+	finder *jsonscan.Finder // closed if there is no map: keys bind as they turn up
 	row    *genericRow
 	first  []string // fields of the first row, for errors
 	forked bool     // to bind a key changes what the rows after it mean
@@ -52,43 +61,41 @@ func openJSONL(in *input, o *Options) (parser, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &jsonRows{in: in, opts: o, row: &genericRow{in: in}}
-	j.walker = walker{places: make(map[string]*place), closed: len(bound) == 0}
+	j := newJSONRows(in, o)
+	if len(bound) == 0 {
+		j.finder.Close()
+	}
 	j.bind(bound)
-	in.finish, in.fork = j.allSeen, j.fork
+	in.finish, in.fork, in.bodies = j.allSeen, j.fork, len(bound) == 0
 	return j.parse, nil
+}
+
+func newJSONRows(in *input, o *Options) *jsonRows {
+	return &jsonRows{in: in, opts: o, row: &genericRow{in: in}, finder: jsonscan.NewFinder()}
 }
 
 func (j *jsonRows) fork(in *input) parser {
 	if j.row.arrival == nil || !j.row.arrival.decided {
 		return nil
 	}
-	other := &jsonRows{in: in, opts: j.opts, row: j.row.fork(in), first: j.first, forked: true}
-	other.walker = walker{places: make(map[string]*place), closed: j.walker.closed}
-	for key, p := range j.walker.places {
-		if p.field == nil && !p.way {
-			other.walker.ignore(key)
-		}
-	}
-	other.bind(forkBindings(j.bound))
-	return other.parse
+	return (&jsonRows{
+		in: in, opts: j.opts, row: j.row.fork(in), first: j.first, forked: true, finder: j.finder.Fork(),
+		bound: forkBindings(j.bound), fields: make([]field, len(j.bound)), slots: slices.Clone(j.slots),
+	}).parse
 }
 
 var errNewKey = errors.New("a key that is a column's, and new")
 
 // bind makes bound the bindings; those there were come first in it.
 func (j *jsonRows) bind(bound []*binding) {
-	j.bound = bound
-	for i := len(j.fields); i < len(bound); i++ {
-		j.fields = append(j.fields, new(field))
-		j.walker.want(bound[i].field, j.fields[i])
+	for _, b := range bound[len(j.bound):] {
+		j.fields, j.slots = append(j.fields, field{}), append(j.slots, j.finder.Want(b.field))
 	}
+	j.bound = bound
 }
 
 func (j *jsonRows) parse(row []byte, rec *traces.Record) error {
-	j.clear()
-	if j.first == nil || !j.walker.walk(row) {
-		j.clear()
+	if j.first == nil || !j.find(row) {
 		if err := j.decode(row); err != nil {
 			return err
 		}
@@ -96,14 +103,30 @@ func (j *jsonRows) parse(row []byte, rec *traces.Record) error {
 	return j.fill(row, rec)
 }
 
-func (j *jsonRows) clear() {
-	for _, f := range j.fields {
-		*f = field{}
+// find fills the fields in place, unless that takes encoding/json.
+func (j *jsonRows) find(row []byte) bool {
+	if !j.finder.Find(row) {
+		return false
 	}
+	for i := range j.fields {
+		f, v := &j.fields[i], j.finder.Value(j.slots[i])
+		f.found, f.text, f.err = v.Kind != jsonscan.Absent, nil, nil
+		switch {
+		case v.Kind == jsonscan.Object || v.Kind == jsonscan.List:
+			if j.bound[i].column.Kind != Body {
+				return false
+			}
+			f.text = v.Raw
+		case f.found && v.Kind != jsonscan.Null:
+			f.text = v.Text()
+		}
+	}
+	return true
 }
 
 // decode fills the fields by way of encoding/json, and learns new keys.
 func (j *jsonRows) decode(row []byte) error {
+	clear(j.fields)
 	object, err := decodeObject(row)
 	if err != nil {
 		return err
@@ -111,27 +134,41 @@ func (j *jsonRows) decode(row []byte) error {
 	if j.first == nil {
 		j.first = paths([]string{}, "", object)
 	}
-	if j.walker.closed {
+	if j.finder.Closed() {
 		if err := j.learn(object); err != nil {
 			return err
 		}
 	}
 	for i, b := range j.bound {
-		if v, ok := lookup(object, b.field); ok {
-			*j.fields[i] = fieldOf(v, b.column)
+		v, ok := lookup(object, b.field)
+		switch {
+		case !ok:
+		case b.column.Kind == Body:
+			j.fields[i] = asItStands(row, b.field)
+		default:
+			j.fields[i] = fieldOf(v, b.column)
 		}
 	}
 	return nil
+}
+
+// asItStands returns a value of a row that is valid as the row has it, which decoding
+// does not keep.
+func asItStands(row []byte, key string) field {
+	var object map[string]json.RawMessage
+	err := json.Unmarshal(row, &object)
+	return field{found: true, text: unquote(object[key]), err: err}
 }
 
 // learn binds keys that bear the name of a column and that no row had so far.
 func (j *jsonRows) learn(object map[string]any) error {
 	var fresh []string
 	for key := range object {
+		c := columnOfField(key)
 		switch {
-		case j.walker.places[key] != nil:
-		case columnOfField(key) == nil:
-			j.walker.ignore(key)
+		case j.finder.Knows(key):
+		case c == nil || !j.opts.takes(c):
+			j.finder.Ignore(key)
 		default:
 			fresh = append(fresh, key)
 		}
@@ -152,7 +189,7 @@ func (j *jsonRows) learn(object map[string]any) error {
 func (j *jsonRows) fill(row []byte, rec *traces.Record) error {
 	arrived := false
 	for i, b := range j.bound {
-		f := j.fields[i]
+		f := &j.fields[i]
 		if !f.found {
 			continue
 		}

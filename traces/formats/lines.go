@@ -12,6 +12,7 @@ type lines struct {
 	r      *bufio.Reader
 	blocks *cutter // of r, where more comes from; nil: rest is all
 	rest   []byte
+	plain  bool                   // no quote is in rest
 	max    int                    // bytes a row
 	quotes bool                   // a quoted field may span lines
 	whole  bool                   // the stream is one row
@@ -40,7 +41,7 @@ func (l *lines) next() ([]byte, error) {
 		if err != nil {
 			return line, err
 		}
-		if l.quotes && bytes.IndexByte(line, '"') >= 0 && openQuote(line, false) {
+		if l.quotes && !l.plain && bytes.IndexByte(line, '"') >= 0 && openQuote(line, false) {
 			return l.join(line)
 		}
 		if len(line) > 0 && (line[0] > ' ' || len(bytes.TrimSpace(line)) > 0) {
@@ -75,8 +76,13 @@ func (l *lines) more() (err error) {
 	}
 	l.blocks.quotes = l.quotes
 	l.block, err = l.blocks.next(l.block)
-	l.rest = l.block
+	l.begin(l.block)
 	return err
+}
+
+// begin makes text what comes next.
+func (l *lines) begin(text []byte) {
+	l.rest, l.plain = text, bytes.IndexByte(text, '"') < 0
 }
 
 // tooMuch is by how many bytes, line end and all, a line may be over the limit

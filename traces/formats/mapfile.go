@@ -55,6 +55,7 @@ var (
 //	COLUMN = OBJECT.prefix*       the sum of the object's values whose keys begin so
 //	skip = FIELD{GENERATION:false, *:true}
 //	                              rows that are no requests
+//	body = OBJECT | TEXT          the request body, kept only if Options.KeepBodies says so
 //	sampling_rate = "0.1"         the share of the requests that was logged
 //	stamps: end                   what the arrival was in the log: start, end
 //	vantage: gateway              who measured the latencies: client, gateway, server
@@ -161,13 +162,14 @@ func (m *logMap) amended(o *Options) (*logMap, error) {
 		}
 		both.append(b)
 	}
+	both.mappings = slices.DeleteFunc(both.mappings, func(b *mapping) bool { return !o.takes(b.column) })
 	return &both, nil
 }
 
 // copy returns a mapping whose terms are those that change makes of its own.
 func (b *mapping) copy(change func(*term)) *mapping {
 	twin := *b
-	twin.words, twin.choices = make(words), slices.Clone(b.choices)
+	twin.words, twin.choices = words{}, slices.Clone(b.choices)
 	for i := range twin.choices {
 		c := &twin.choices[i]
 		c.addends = slices.Clone(c.addends)
@@ -195,11 +197,11 @@ func (b *mapping) name() string {
 }
 
 // plain tells whether the mapping is of one field, which the readers of csv and
-// jsonl find in place.
+// jsonl find in place. They do not keep an object as it stands.
 func (b *mapping) plain() bool {
 	c := b.choices[0]
 	t := &c.addends[0]
-	return len(b.choices) == 1 && len(c.addends) == 1 && c.when == nil && columnNamed(b.name()) != nil &&
+	return b.column.Kind != Body && len(b.choices) == 1 && len(c.addends) == 1 && c.when == nil && columnNamed(b.name()) != nil &&
 		!t.constant && !t.optional && t.table == nil && len(t.path) == 1 && t.path[0].how == byKey
 }
 
@@ -209,7 +211,7 @@ func parseMapping(line string, o *Options) (*mapping, error) {
 	if !ok || name == "" || rest == "" {
 		return nil, fmt.Errorf("must be COLUMN=FIELD")
 	}
-	b := &mapping{text: rest, words: make(words)}
+	b := &mapping{text: rest}
 	if err := b.setColumn(name); err != nil {
 		return nil, err
 	}
@@ -283,12 +285,12 @@ func (b *mapping) checkWords(t *term) error {
 		if w.to == unknownWord || w.to == sameWord {
 			continue
 		}
-		if err := b.column.set(new(traces.Record), value{b: []byte(w.to), unit: 1, words: make(words)}); err != nil {
+		if err := b.column.set(new(traces.Record), value{b: []byte(w.to), unit: 1, words: new(words)}); err != nil {
 			return err
 		}
 	}
 	if t.constant {
-		return b.column.set(new(traces.Record), value{b: []byte(t.name), unit: 1, words: make(words)})
+		return b.column.set(new(traces.Record), value{b: []byte(t.name), unit: 1, words: new(words)})
 	}
 	return nil
 }

@@ -1,10 +1,12 @@
 package formats
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -229,8 +231,15 @@ func FuzzNode(f *testing.F) {
 	} {
 		f.Add([]byte(row))
 	}
+	paths := []string{"a.b", "a.c.d", "e", "f", "t.u"}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		r := &mapRows{}
+		m := new(logMap)
+		for _, path := range paths {
+			if err := m.add("params."+path+" = "+path, new(Options)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := m.reader(new(input))
 		object, err := decodeObject(text)
 		if got := r.read(text); (got == nil) != (err == nil) {
 			t.Fatalf("%q: %v, by encoding/json %v", text, got, err)
@@ -238,9 +247,16 @@ func FuzzNode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, path := range []string{"a.b", "a.c.d", "e", "f", "t.u"} {
+		for i, path := range paths {
+			term := &m.mappings[i].choices[0].addends[0]
 			v, ok := lookup(object, path)
-			found := r.row.find([]step{{how: byKey, key: path}})
+			found := slices.Clone(r.row.find(term))
+			inPlace := r.row.inPlace
+			r.row.inPlace = false
+			if apart := r.row.find(term); len(apart) != len(found) || len(found) == 1 && !bytes.Equal(apart[0].Raw, found[0].Raw) {
+				t.Fatalf("%q: %s in place %+v, in the row taken apart %+v", text, path, found, apart)
+			}
+			r.row.inPlace = inPlace
 			if ok != (len(found) == 1) {
 				if s, isText := object[path[:1]].(string); isText && s != "" {
 					continue // a string may hold an object

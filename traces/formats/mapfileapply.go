@@ -8,19 +8,30 @@ import (
 	"time"
 
 	"wavetank/traces"
+	"wavetank/traces/jsonscan"
 )
 
 // A mapRow is a row that is being read by a map.
 type mapRow struct {
-	in     *input
-	root   node
-	arena  []member
-	found  []*node
-	text   [][]byte
-	params map[string]json.RawMessage
-	skip   bool
-	broken bool // a string that looked like an object was none
-	forked bool // another reads the log's first rows, and decides what its times are
+	in      *input
+	finder  *jsonscan.Finder // of what the paths of terms begin with, unless the log is csv
+	inPlace bool             // the finder found all that there is of it in this row
+	slots   []node           // of its values, by slot, as far as they were asked for
+	root    node
+	arena   []member
+	found   []*node
+	text    [][]byte
+	digits  []byte
+	params  map[string]json.RawMessage
+	skip    bool
+	broken  bool // a string that looked like an object was none
+	forked  bool // another reads the log's first rows, and decides what its times are
+}
+
+// decimal returns n as text that is valid until the next call.
+func (r *mapRow) decimal(n int64) []byte {
+	r.digits = strconv.AppendInt(r.digits[:0], n, 10)
+	return r.digits
 }
 
 // errUndecided hands a row back to the one that decides.
@@ -77,7 +88,7 @@ func (t *term) isContainer(row *mapRow) bool {
 	if t.constant {
 		return false
 	}
-	found := row.find(t.path)
+	found := row.find(t)
 	if len(found) == 0 || !found[0].container() {
 		return false
 	}
@@ -98,7 +109,7 @@ func (b *mapping) applyText(s addends, row *mapRow, rec *traces.Record) (known b
 		row.in.source.SamplingRate, err = strconv.ParseFloat(string(text), 64)
 		return true, err
 	}
-	return true, b.column.set(rec, value{b: text, words: b.words})
+	return true, b.column.set(rec, value{b: text, words: &b.words})
 }
 
 // checkSkip takes true and false.
@@ -125,15 +136,15 @@ func (b *mapping) applyParam(s addends, row *mapRow) (known bool, err error) {
 		if text == nil || err != nil {
 			return false, err
 		}
-		row.params[b.param], err = (&node{raw: text, plain: true}).json()
+		row.params[b.param], err = textNode(text).json()
 		return true, err
 	}
-	found := row.find(t.path)
+	found := row.find(t)
 	if len(found) == 0 {
 		return false, nil
 	}
 	t.see()
-	if n := found[0]; n.container() || !isUnknown(n.text()) {
+	if n := found[0]; n.container() || !isUnknown(n.Text()) {
 		row.params[b.param], err = n.json()
 		return true, err
 	}
@@ -158,7 +169,7 @@ func (b *mapping) applyCount(s addends, row *mapRow, rec *traces.Record) (known 
 	if total < 0 {
 		return false, rejectf(Negative, "the sum is negative: %d", total)
 	}
-	return true, b.column.set(rec, value{b: strconv.AppendInt(nil, total, 10)})
+	return true, b.column.set(rec, value{b: row.decimal(total)})
 }
 
 // applyDuration takes a difference that is negative for unknown: two clocks, or
@@ -184,7 +195,7 @@ func (b *mapping) applyDuration(s addends, row *mapRow, rec *traces.Record) (kno
 		row.in.warn(fmt.Sprintf("%s would be negative and was read as unknown", b.name()))
 		return false, nil
 	}
-	return true, b.column.set(rec, value{b: strconv.AppendInt(nil, ns, 10), unit: 1})
+	return true, b.column.set(rec, value{b: row.decimal(ns), unit: 1})
 }
 
 func (b *mapping) applyArrival(s addends, row *mapRow, rec *traces.Record) (known bool, err error) {

@@ -78,12 +78,8 @@ func (r *mapRows) tail(d *json.Decoder, list bool) error {
 
 // item takes the nth row of a list.
 func (r *mapRows) item(row []byte, n uint64, out *outlet) error {
-	var line bytes.Buffer
-	if err := json.Compact(&line, row); err != nil {
-		return err
-	}
 	rec := traces.Record{Request: traces.Request{SourceRow: traces.Some(n)}}
-	err := r.parse(line.Bytes(), &rec)
+	err := r.parse(row, &rec)
 	var bad *rowError
 	switch {
 	case err == nil:

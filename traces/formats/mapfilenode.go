@@ -4,16 +4,16 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
-	"unicode/utf8"
+
+	"wavetank/traces/jsonscan"
 )
 
 // A node is a value of a row. It is taken apart only if something in it is wanted:
 // prompts and answers are most of the bytes of a log, and no business of ours.
 type node struct {
-	raw    []byte
-	plain  bool // raw is the text itself, as a cell of CSV, and no JSON
-	opened bool
-	kids   []member // of an object or a list
+	jsonscan.Value // Absent of text that is no JSON, as in a cell of CSV
+	opened         bool
+	kids           []member // of an object or a list
 }
 
 type member struct {
@@ -21,101 +21,61 @@ type member struct {
 	node node
 }
 
+func textNode(text []byte) *node { return &node{Value: jsonscan.Value{Raw: text}} }
+
 // open returns the members of an object or a list, or of a string that holds one.
 func (r *mapRow) open(n *node) []member {
 	if n.opened {
 		return n.kids
 	}
 	n.opened = true
-	text := n.raw
-	if n.plain || len(text) > 0 && text[0] == '"' {
-		text = bytes.TrimSpace(n.text())
+	text := n.Raw
+	if !n.container() {
+		text = bytes.TrimSpace(n.Text())
 		if len(text) == 0 || text[0] != '{' && text[0] != '[' {
 			return nil
 		}
-		var whole bytes.Buffer
-		if err := json.Compact(&whole, text); err != nil {
+		if !jsonscan.Valid(text) {
 			r.broken = true
 			return nil
 		}
-		text = whole.Bytes()
 	}
 	n.kids = r.members(text)
 	return n.kids
 }
 
-// members cuts one level of valid JSON.
+// members cuts one level of a valid object or list.
 func (r *mapRow) members(text []byte) []member {
-	s := scanner{b: text}
-	object := s.take('{')
-	if !object && !s.take('[') || s.take('}') || s.take(']') {
-		return nil
-	}
 	start := len(r.arena)
-	for {
-		var m member
-		if object {
-			m.key = s.value()
-			m.key = (&node{raw: m.key}).text()
-			s.take(':')
+	s := jsonscan.New(text)
+	if s.Peek() == '{' {
+		for s.Open('{'); s.More('}'); {
+			r.arena = append(r.arena, member{key: s.Key(), node: node{Value: s.Value()}})
 		}
-		m.node.raw = s.value()
-		r.arena = append(r.arena, m)
-		if !s.take(',') {
-			return r.arena[start:]
-		}
+		return r.arena[start:]
 	}
-}
-
-// value steps over a value of valid JSON.
-func (s *scanner) value() []byte {
-	s.skipSpace()
-	start := s.i
-	switch {
-	case s.at('"'):
-		s.skipString()
-	case s.at('{'), s.at('['):
-		s.skipNested()
-	default:
-		s.word()
+	for s.Open('['); s.More(']'); {
+		r.arena = append(r.arena, member{node: node{Value: s.Value()}})
 	}
-	return s.b[start:s.i]
-}
-
-// text returns the text of a string, and any other value as it is written.
-func (n *node) text() []byte {
-	if n.plain || len(n.raw) == 0 || n.raw[0] != '"' {
-		return n.raw
-	}
-	inside := n.raw[1 : len(n.raw)-1]
-	if bytes.IndexByte(inside, '\\') < 0 && utf8.Valid(inside) {
-		return inside
-	}
-	var s string
-	if json.Unmarshal(n.raw, &s) != nil {
-		return inside
-	}
-	return []byte(s)
+	return r.arena[start:]
 }
 
 // container tells whether the node is an object or a list.
-func (n *node) container() bool {
-	return !n.plain && len(n.raw) > 0 && (n.raw[0] == '{' || n.raw[0] == '[')
-}
+func (n *node) container() bool { return n.Kind == jsonscan.Object || n.Kind == jsonscan.List }
 
 // null tells whether the node is known to be nothing.
-func (n *node) null() bool { return n == nil || !n.plain && string(n.raw) == "null" }
+func (n *node) null() bool { return n == nil || n.Kind == jsonscan.Null }
 
 // scalar returns a value as text, nil for one that is unknown.
 func (n *node) scalar(c *Column) ([]byte, error) {
-	if !n.container() {
-		if text := n.text(); !isUnknown(text) {
+	if !n.container() || c.Kind == Body {
+		if text := n.Text(); !isUnknown(text) {
 			return text, nil
 		}
 		return nil, nil
 	}
 	var v any
-	d := json.NewDecoder(bytes.NewReader(n.raw))
+	d := json.NewDecoder(bytes.NewReader(n.Raw))
 	d.UseNumber()
 	if c.Kind == Object {
 		if err := d.Decode(&v); err != nil {
@@ -132,20 +92,26 @@ func (n *node) scalar(c *Column) ([]byte, error) {
 // logs, and all CSV, know nothing but text.
 func (n *node) json() (json.RawMessage, error) {
 	if n.container() {
-		return bytes.Clone(n.raw), nil
+		return bytes.Clone(n.Raw), nil
 	}
-	if text := n.text(); isWord(text) {
+	if text := n.Text(); isWord(text) {
 		return bytes.Clone(text), nil
 	}
-	return json.Marshal(string(n.text()))
+	return json.Marshal(string(n.Text()))
 }
 
-// find goes down a path. There are several nodes at its end only if it ends in a
-// sum. They are valid until the next call.
-func (r *mapRow) find(path []step) []*node {
+// find goes down the path of a term. There are several nodes at its end only if it
+// ends in a sum. They are valid until the next call.
+func (r *mapRow) find(t *term) []*node {
 	r.found = r.found[:0]
-	n := &r.root
+	n, path := &r.root, t.path
+	if r.inPlace && path[0].how == byKey {
+		n, path = r.slot(t.slot), path[1:]
+	}
 	for _, s := range path {
+		if n == nil {
+			return nil
+		}
 		switch s.how {
 		case byKey:
 			n = r.descend(n, s.key)
@@ -158,12 +124,23 @@ func (r *mapRow) find(path []step) []*node {
 			r.withPrefix(n, s.key)
 			return r.found
 		}
-		if n == nil {
-			return nil
-		}
 	}
-	r.found = append(r.found, n)
+	if n != nil {
+		r.found = append(r.found, n)
+	}
 	return r.found
+}
+
+// slot returns what the finder found, or nil if that is nothing.
+func (r *mapRow) slot(i int) *node {
+	v := r.finder.Value(i)
+	if v.Kind == jsonscan.Absent {
+		return nil
+	}
+	if n := &r.slots[i]; n.Kind == jsonscan.Absent {
+		*n = node{Value: v}
+	}
+	return &r.slots[i]
 }
 
 // descend finds a dotted path. Keys may hold dots themselves, and the longest key
@@ -196,17 +173,11 @@ func get(kids []member, key string) *node {
 	return nil
 }
 
-// withPrefix finds all keys that begin with the last part of path.
-func (r *mapRow) withPrefix(n *node, path string) {
-	if i := strings.LastIndexByte(path, '.'); i > 0 {
-		if n = r.descend(n, path[:i]); n == nil {
-			return
-		}
-		path = path[i+1:]
-	}
+// withPrefix finds all keys that begin so.
+func (r *mapRow) withPrefix(n *node, prefix string) {
 	kids := r.open(n)
 	for i := range kids {
-		if strings.HasPrefix(string(kids[i].key), path) {
+		if strings.HasPrefix(string(kids[i].key), prefix) {
 			r.found = append(r.found, &kids[i].node)
 		}
 	}
@@ -231,14 +202,14 @@ func (r *mapRow) item(n *node, i int) *node {
 // several servers logs that, with " : " where it was sent elsewhere. Anything else
 // is a list of itself.
 func (r *mapRow) list(n *node) {
-	if text := n.text(); !n.container() && len(text) > 0 && text[0] != '[' && text[0] != '{' {
+	if text := n.Text(); !n.container() && len(text) > 0 && text[0] != '[' && text[0] != '{' {
 		for item := range bytes.SplitSeq(bytes.ReplaceAll(text, []byte(" : "), []byte(",")), []byte(",")) {
-			r.found = append(r.found, &node{raw: bytes.TrimSpace(item), plain: true})
+			r.found = append(r.found, textNode(bytes.TrimSpace(item)))
 		}
 		return
 	}
 	kids := r.open(n)
-	if n.null() || len(kids) > 0 && kids[0].key != nil || n.raw[0] == '{' {
+	if n.null() || len(kids) > 0 && kids[0].key != nil || n.Kind == jsonscan.Object {
 		r.found = append(r.found, n)
 		return
 	}

@@ -1,13 +1,13 @@
 package formats
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
 	"strings"
 
 	"wavetank/traces"
+	"wavetank/traces/jsonscan"
 )
 
 // mapRows reads the rows of a log by a map: lines of JSON or CSV, or one JSON list,
@@ -93,7 +93,35 @@ func (m *logMap) rows(in *input) (*mapRows, error) {
 	if m.stamps == "" && m.mappings[arrival].endStamped() {
 		in.source.Stamps = "end"
 	}
-	return &mapRows{m: m, row: mapRow{in: in, params: make(map[string]json.RawMessage)}}, nil
+	in.bodies = m.find(&mapping{column: columnNamed("body")}) >= 0
+	return m.reader(in), nil
+}
+
+// reader has every term know where the finder puts what its path begins with.
+func (m *logMap) reader(in *input) *mapRows {
+	row := mapRow{in: in, finder: jsonscan.NewFinder(), params: make(map[string]json.RawMessage)}
+	for t := range m.terms {
+		if len(t.path) == 0 || t.path[0].how != byKey {
+			continue
+		}
+		if t.slot = row.finder.Want(t.path[0].key); t.slot == len(row.slots) {
+			row.slots = append(row.slots, node{})
+		}
+	}
+	return &mapRows{m: m, row: row}
+}
+
+// terms yields all terms of a map.
+func (m *logMap) terms(yield func(*term) bool) {
+	for _, b := range m.mappings {
+		for i := range b.choices {
+			for _, t := range b.choices[i].terms() {
+				if !yield(t) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // fork is for another goroutine. What the arrivals are, dates or numbers of which
@@ -115,7 +143,8 @@ func (r *mapRows) fork(in *input) parser {
 	if !decided {
 		return nil
 	}
-	other := &mapRows{m: &m, cells: r.cells, row: mapRow{in: in, params: make(map[string]json.RawMessage), forked: true}}
+	other := m.reader(in)
+	other.cells, other.row.forked = r.cells, true
 	if r.table != nil {
 		other.table = r.table.fork()
 	}
@@ -130,13 +159,9 @@ func (b *mapping) endStamped() bool {
 
 // wants tells whether a field, or something in it, is mapped.
 func (m *logMap) wants(field string) bool {
-	for _, b := range m.mappings {
-		for _, c := range b.choices {
-			for _, t := range c.terms() {
-				if t.wants(field) {
-					return true
-				}
-			}
+	for t := range m.terms {
+		if t.wants(field) {
+			return true
 		}
 	}
 	return false
@@ -215,13 +240,15 @@ func (r *mapRows) read(text []byte) error {
 	if r.table != nil {
 		return r.readCells(text)
 	}
-	text = bytes.TrimSpace(text)
-	if !json.Valid(text) || text[0] != '{' {
-		_, err := decodeObject(text)
-		return err
+	clear(r.row.slots)
+	sure := r.row.finder.Find(text)
+	r.row.inPlace = sure && !r.row.finder.InText()
+	r.row.root = node{Value: jsonscan.Value{Kind: jsonscan.Object, Raw: text}}
+	if sure || firstByte(text) == '{' && jsonscan.Valid(text) {
+		return nil
 	}
-	r.row.root = node{raw: text}
-	return nil
+	_, err := decodeObject(text)
+	return err
 }
 
 func (r *mapRows) readCells(text []byte) error {
@@ -230,7 +257,7 @@ func (r *mapRows) readCells(text []byte) error {
 		return err
 	}
 	for _, c := range r.cells {
-		r.row.arena = append(r.row.arena, member{key: c.name, node: node{raw: fields[c.at], plain: true}})
+		r.row.arena = append(r.row.arena, member{key: c.name, node: *textNode(fields[c.at])})
 	}
 	r.row.root = node{opened: true, kids: r.row.arena}
 	return nil

@@ -25,6 +25,7 @@ type term struct {
 	optional bool  // 0 where it is unknown
 	unit     int64 // of a time, in nanoseconds; 0: not told
 	path     []step
+	slot     int // of what path begins with, in the finder of the log
 	table    []word
 
 	seen    *atomic.Bool // some row had it
@@ -229,9 +230,8 @@ func parsePath(s string) (path []step, err error) {
 	if len(path) == 0 {
 		return nil, fmt.Errorf("%q: a field is missing", s)
 	}
-	last := &path[len(path)-1]
-	if prefix, ok := strings.CutSuffix(last.key, "*"); ok {
-		last.how, last.key = byPrefix, prefix
+	if last := path[len(path)-1]; strings.HasSuffix(last.key, "*") {
+		path = append(path[:len(path)-1], prefixPath(last.key[:len(last.key)-1])...)
 	}
 	for _, step := range path[:len(path)-1] {
 		if step.how == byAll || step.how == byPrefix {
@@ -239,4 +239,12 @@ func parsePath(s string) (path []step, err error) {
 		}
 	}
 	return path, nil
+}
+
+// prefixPath is of the keys, in whatever object, that begin with the last part of s.
+func prefixPath(s string) []step {
+	if i := strings.LastIndexByte(s, '.'); i > 0 {
+		return []step{{how: byKey, key: s[:i]}, {how: byPrefix, key: s[i+1:]}}
+	}
+	return []step{{how: byPrefix, key: s}}
 }

@@ -2,12 +2,18 @@ package formats
 
 import (
 	"bytes"
+	"math"
 	"slices"
 	"strings"
+
+	"wavetank/traces/jsonscan"
 )
 
 // nanoseconds reads a date, or a number of the term's unit.
 func (t *term) nanoseconds(row *mapRow, text []byte) (ns int64, isDate bool, err error) {
+	if n, ok := digits(text); ok && t.unit > 0 && n <= math.MaxInt64/t.unit-1 {
+		return n * t.unit, false, nil
+	}
 	number := plainDecimal(text)
 	if !isDecimal(number) {
 		ns, err = row.in.clock.parse(text)
@@ -36,7 +42,7 @@ func (t *term) texts(row *mapRow, c *Column) ([][]byte, error) {
 	if t.constant {
 		return append(row.text, []byte(t.name)), nil
 	}
-	found := row.find(t.path)
+	found := row.find(t)
 	if len(found) > 0 {
 		t.see()
 	}
@@ -83,6 +89,15 @@ func (w *word) matches(s string) bool {
 		return strings.HasPrefix(s, w.from)
 	}
 	return s == w.from
+}
+
+// isWord tells whether b is a JSON number, true, false or null.
+func isWord(b []byte) bool {
+	switch jsonscan.Of(b).Kind {
+	case jsonscan.Null, jsonscan.Bool, jsonscan.Number:
+		return true
+	}
+	return false
 }
 
 // plainDecimal writes out a number with an exponent, which is how Python and Lua

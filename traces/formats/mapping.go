@@ -22,7 +22,7 @@ func forkBindings(bound []*binding) []*binding {
 	forks := make([]*binding, len(bound))
 	for i, b := range bound {
 		fork := *b
-		fork.words = make(words)
+		fork.words = words{}
 		forks[i] = &fork
 	}
 	return forks
@@ -51,6 +51,9 @@ func (o *Options) bindings() ([]*binding, error) {
 		if err != nil {
 			return nil, fmt.Errorf("map %q: %w", pair, err)
 		}
+		if !o.takes(b.column) {
+			continue
+		}
 		if bound, err = add(bound, b); err != nil {
 			return nil, fmt.Errorf("map %q: %w", pair, err)
 		}
@@ -64,7 +67,7 @@ func (o *Options) bind(name, field string) (*binding, error) {
 	if c == nil {
 		return nil, fmt.Errorf("there is no column %q; there are %s", name, strings.Join(columnNames(), ", "))
 	}
-	b := &binding{column: c, field: field, words: make(words), seen: new(atomic.Bool)}
+	b := &binding{column: c, field: field, seen: new(atomic.Bool)}
 	if c.Kind != Stamp && c.Kind != Duration {
 		return b, nil
 	}

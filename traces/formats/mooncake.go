@@ -62,7 +62,7 @@ func openMooncake(in *input, o *Options) (parser, error) {
 	in.source.Stamps, in.source.TimeUnit, in.source.Grammar = "start", "ms", decimalGrammar
 	in.inOrder = make(turns).count
 	in.fork = func(in *input) parser {
-		m := &moonRow{sessions: make(words)}
+		m := new(moonRow)
 		return func(row []byte, rec *traces.Record) error { return m.parse(in, row, rec) }
 	}
 	return in.fork(in), nil

@@ -103,6 +103,9 @@ func ungroup(b []byte) []byte {
 // nanoseconds. It works on digits: a float64 has 53 bits and a wall clock in
 // nanoseconds needs 61. Digits below a nanosecond are dropped.
 func parseDecimal(b []byte, unit int64) (int64, error) {
+	if n, ok := digits(b); ok && n <= math.MaxInt64/unit-1 {
+		return n * unit, nil
+	}
 	b = bytes.TrimSpace(b)
 	whole, fraction, dot := bytes.Cut(b, []byte("."))
 	switch {

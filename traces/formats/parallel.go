@@ -15,11 +15,16 @@ import (
 // cache until they are read: blocks of megabytes would be slower, not faster.
 const blockBytes = 16 << 10
 
+// batchBlocks is by how much larger a block is whose rows go into columns: nothing
+// else is as wide.
+const batchBlocks = 4
+
 // A block is a part of a log, and what a parser made of its rows.
 type block struct {
 	text  []byte
 	rows  []parsed
 	lines int64 // of text
+	columns
 	notes notes // of the rows, if another parser than the source's own read them
 	whole bool  // all of text was parsed
 	err   error // that ended the log, in place of a block
@@ -37,10 +42,35 @@ type parsed struct {
 	err  error
 }
 
+// columns are the rows of a block that are handed on as a batch. The block's rows
+// are then those that were rejected.
+type columns struct {
+	wanted bool
+	batch  traces.Batch // with stamps for arrivals, and lines of the block for source rows
+	first  int64        // stamp of the first row
+	least  int64        // of all stamps
+	grid   int64        // see Source
+}
+
+func (c *columns) add(p *parsed, app string) {
+	stamp := int64(p.rec.Arrival)
+	if c.batch.Rows() == 0 {
+		c.first, c.least, c.grid = stamp, stamp, coarsest
+	}
+	c.least, c.grid = min(c.least, stamp), gridOf(stamp, c.grid)
+	p.rec.SourceRow = traces.Some(uint64(p.line))
+	if app != "" {
+		p.rec.App = traces.Some(app)
+	}
+	c.batch.Add(&p.rec)
+}
+
 // A worker parses blocks with a parser of its own.
 type worker struct {
 	in    *input
 	parse parser
+	app   string // of every row, if not empty
+	spare parsed // for rows that go into columns at once
 }
 
 // row adds an empty row. To append one would copy a kilobyte of zeros.
@@ -55,13 +85,20 @@ func (b *block) row() *parsed {
 func (w *worker) fill(b *block) {
 	l := &w.in.lines
 	before := l.n
-	l.rest, b.rows, b.whole = b.text, b.rows[:0], true
+	l.begin(b.text)
+	b.rows, b.whole = b.rows[:0], true
+	b.batch.Reset()
 	for b.whole {
 		row, err := l.next()
 		if err == io.EOF {
 			break
 		}
-		p := b.row()
+		p := &w.spare
+		if !b.wanted {
+			p = b.row()
+		} else {
+			*p = parsed{}
+		}
 		if p.rec.Outcome.Status = traces.Unknown; err == nil {
 			err = w.parse(row, &p.rec)
 		}
@@ -69,6 +106,13 @@ func (w *worker) fill(b *block) {
 		if err != nil {
 			p.text = bytes.Clone(row[:min(len(row), rejectBytes)])
 			b.whole = isRowError(err)
+		}
+		switch {
+		case !b.wanted:
+		case err == nil:
+			b.columns.add(p, w.app)
+		default:
+			b.rows = append(b.rows, *p)
 		}
 	}
 	b.lines = l.n - before
@@ -82,14 +126,15 @@ type pipeline struct {
 	todo    chan *block // to be parsed
 	inOrder chan *block // as they stand in the log
 	stop    chan struct{}
+	columns bool       // rows are wanted by columns
 	seed    input      // that the workers' inputs are copies of
 	mu      sync.Mutex // held while the source's own parser, which workers copy, is in use
 }
 
-func newPipeline(s *Source, workers int) *pipeline {
+func newPipeline(s *Source, workers int, columns bool) *pipeline {
 	n := workers + 2 // one more is being filled, and one, the source's, handed out
 	p := &pipeline{
-		source: s, seed: *s.in, stop: make(chan struct{}),
+		source: s, columns: columns, seed: *s.in, stop: make(chan struct{}),
 		free: make(chan *block, n), todo: make(chan *block, n), inOrder: make(chan *block, n),
 	}
 	for range n - 1 {
@@ -133,6 +178,7 @@ func (p *pipeline) work() {
 			if !ok {
 				return
 			}
+			b.wanted = p.columns
 			w.fill(b)
 			b.notes = w.in.takeNotes()
 			if !b.whole { // the source's own parser may have learned by now what this one lacks
@@ -150,26 +196,28 @@ func (p *pipeline) worker() *worker {
 	in := p.seed
 	in.lines = lines{max: in.lines.max, quotes: in.lines.quotes}
 	in.warnings, in.clock.seen = make(map[string]int64), grammarSet{}
-	return &worker{&in, p.source.in.fork(&in)}
+	return &worker{in: &in, parse: p.source.in.fork(&in), app: p.source.opts.App}
 }
 
 // next returns the next block, or the error that ended the log. What the workers
 // could not parse the source's own parser does: one that has read all that comes
-// before may know more, and an error that ends the log is its to find.
-func (p *pipeline) next(own *worker, used *block) (*block, error) {
+// before may know more, and an error that ends the log is its to find. So are rows
+// in columns, where columns are no longer wanted.
+func (p *pipeline) next(own *worker, used *block, columns bool) (*block, error) {
 	p.free <- used
 	b := <-p.inOrder
 	<-b.ready
 	if b.err != nil {
 		return nil, b.err
 	}
-	if b.whole {
+	if b.whole && (columns || !b.wanted) {
 		own.in.lines.n += b.lines
 		own.in.addNotes(b.notes)
 		return b, nil
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	b.wanted = columns
 	own.fill(b)
 	return b, nil
 }

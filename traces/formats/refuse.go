@@ -9,6 +9,10 @@ import (
 // ErrUnknown is wrapped by the error for a log that no Format takes.
 var ErrUnknown = errors.New("not a log of a known format")
 
+// ErrNoBodies is wrapped by the error for a log that holds no request bodies, if
+// they are to be kept.
+var ErrNoBodies = errors.New("has no whole request bodies to keep")
+
 // ErrTrace is wrapped by the error for an input that is a trace already.
 var ErrTrace = errors.New("a trace file and not a log: open it as a trace")
 

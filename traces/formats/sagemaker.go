@@ -65,7 +65,7 @@ func openSageMaker(in *input, o *Options) (document, error) {
 	if err := o.onlyGeneric("sagemaker"); err != nil {
 		return document{}, err
 	}
-	in.absolute = true
+	in.absolute, in.bodies = true, true
 	in.meta.Notes = append(in.meta.Notes, sageMakerNote)
 	return document{parse: func(line []byte, out *outlet) error {
 		var row sageMakerRow
@@ -77,6 +77,9 @@ func openSageMaker(in *input, o *Options) (document, error) {
 		case err != nil:
 			return err
 		case ok:
+			if !o.KeepBodies {
+				rec.Body = nil
+			}
 			out.emit(rec)
 		default:
 			out.skip(1)
@@ -100,6 +103,9 @@ func (r *sageMakerRow) record(in *input) (rec traces.Record, ok bool, err error)
 	output, err := r.Data.Output.text("captureData.endpointOutput.data")
 	if err != nil {
 		return rec, false, err
+	}
+	if len(input) > 0 {
+		rec.Body = input
 	}
 	asked, err := askedChat(&rec, input)
 	if err != nil {

@@ -56,6 +56,7 @@ type input struct {
 	meta     traces.Meta   // BlockTokens and the like
 	source   traces.Source // Stamps and the like
 	absolute bool          // stamps count from the Unix epoch
+	bodies   bool          // rows may have a request body that can be kept
 	warnings map[string]int64
 	finish   func() error // what is left to check after the last row; may be nil
 	close    func() error // frees what the format opened; may be nil
@@ -100,7 +101,7 @@ func (s *Source) open(r *bufio.Reader) error {
 		return fmt.Errorf("%s: %w", s.name, err)
 	}
 	s.rejected = make(map[string]int64)
-	s.grid = int64(time.Second)
+	s.grid = coarsest
 	s.cutter = &cutter{r: r, size: s.opts.blockBytes, max: s.opts.MaxLine}
 	s.in = &input{
 		name:     s.name,
@@ -119,7 +120,8 @@ func (s *Source) open(r *bufio.Reader) error {
 		return err
 	}
 	// What was read along with the header is the first block.
-	s.own, s.block, s.before = worker{s.in, parse}, newBlock(), s.in.lines.n
+	s.own = worker{in: s.in, parse: parse, app: s.opts.App}
+	s.block, s.before = newBlock(), s.in.lines.n
 	s.block.text, s.in.lines.blocks = s.in.lines.rest, nil
 	s.own.fill(s.block)
 	return nil
@@ -129,45 +131,66 @@ func (s *Source) open(r *bufio.Reader) error {
 // Options.OnReject. After the last row it returns io.EOF, or an error if every
 // row was rejected or the accounting does not balance.
 func (s *Source) Read(rec *traces.Record) error {
+	if s.document.parse == nil {
+		lent, err := s.Lend()
+		if err == nil {
+			*rec = *lent
+		}
+		return err
+	}
 	for s.err == nil {
-		switch {
-		case s.pop(rec):
-			return nil
-		case s.document.parse != nil:
-			s.err = s.readDocument()
-		case s.next == len(s.block.rows):
-			s.err = s.nextBlock()
-		case s.take(rec):
+		if s.pop(rec) {
 			return nil
 		}
+		s.err = s.readDocument()
 	}
 	return s.err
 }
 
-// take hands out the next row of the block, or rejects it.
-func (s *Source) take(rec *traces.Record) bool {
+// Lend is Read without a copy: the Record is valid until the next call. It returns nil
+// where a row must be had by Read.
+func (s *Source) Lend() (*traces.Record, error) {
+	if s.document.parse != nil {
+		return nil, nil
+	}
+	for s.err == nil {
+		if s.next == len(s.block.rows) {
+			s.err = s.nextBlock(false)
+		} else if rec := s.take(); rec != nil {
+			return rec, nil
+		}
+	}
+	return nil, s.err
+}
+
+// take places and returns the next row of the block, or rejects it.
+func (s *Source) take() *traces.Record {
 	p := &s.block.rows[s.next]
 	s.next++
 	s.read++
 	s.in.lines.start, s.in.lines.cut = s.before+p.line, p.cut
 	if p.err != nil {
 		s.err = s.reject(p.text, p.err)
-		return false
+		return nil
 	}
-	*rec = p.rec
-	s.place(rec)
-	return true
+	s.place(&p.rec)
+	return &p.rec
 }
 
-// nextBlock gets more rows. The first block shows whether it takes all cores.
-func (s *Source) nextBlock() (err error) {
+// nextBlock gets more rows, by columns or not. The first block shows whether it takes
+// all cores.
+func (s *Source) nextBlock(columns bool) (err error) {
 	if s.pipeline == nil && s.opts.workers > 1 && s.cutter.err == nil && s.in.fork != nil && s.in.fork(s.in) != nil {
-		s.pipeline = newPipeline(s, s.opts.workers)
+		if columns {
+			s.cutter.size *= batchBlocks
+		}
+		s.pipeline = newPipeline(s, s.opts.workers, columns)
 	}
 	s.next, s.before = 0, s.in.lines.n
 	if s.pipeline != nil {
-		s.block, err = s.pipeline.next(&s.own, s.block)
+		s.block, err = s.pipeline.next(&s.own, s.block, columns)
 	} else if s.block.text, err = s.cutter.next(s.block.text); err == nil {
+		s.block.wanted = columns
 		s.own.fill(s.block)
 	}
 	if err == nil {
@@ -205,9 +228,7 @@ func (s *Source) place(rec *traces.Record) {
 	if s.emitted == 0 {
 		s.base = stamp
 	}
-	for stamp%s.grid != 0 {
-		s.grid /= 10
-	}
+	s.grid = gridOf(stamp, s.grid)
 	rec.Arrival = time.Duration(stamp - s.base)
 	s.earliest = min(s.earliest, rec.Arrival)
 	rec.Seq = uint64(s.emitted)

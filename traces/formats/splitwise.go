@@ -33,7 +33,7 @@ func openSplitwise(in *input, o *Options) (parser, error) {
 		return nil, err
 	}
 	in.source.Stamps, in.source.TimeUnit, in.source.Grammar = "start", "s", decimalGrammar
-	apps := make(words)
+	var apps words
 	return func(row []byte, rec *traces.Record) error {
 		f, err := t.split(row)
 		if err != nil {

@@ -80,7 +80,7 @@ func openTracelab(in *input, o *Options) (document, error) {
 	}
 	in.absolute = true
 	in.source.Stamps, in.meta.Vantage = "start", "client"
-	t := &tracelabLog{in: in, words: make(words), last: make(map[string]tracelabRound)}
+	t := &tracelabLog{in: in, last: make(map[string]tracelabRound)}
 	return document{parse: t.parse}, nil
 }
 

@@ -78,7 +78,7 @@ func openWeka(in *input, o *Options) (document, error) {
 	}
 	in.source.Stamps, in.source.TimeUnit, in.source.Grammar = "start", "s", decimalGrammar
 	in.meta.Notes = []string{"arrivals count from each session's own start, which nobody recorded: all sessions start at once"}
-	w := &wekaLog{in: in, words: make(words)}
+	w := &wekaLog{in: in}
 	return document{parse: w.parse}, nil
 }
 

@@ -1,31 +1,45 @@
 package formats
 
 import (
+	"hash/maphash"
 	"unicode/utf8"
 
 	"wavetank/traces"
 )
 
-// words keeps one string for each of the few words of a column, and is skipped
-// when there are many.
-type words map[string]string
+// words keeps one string for each word of a column that came lately. Some columns
+// have few words, others come in runs, and of those in which every word is new a
+// table that stays in a core's cache loses little time.
+type words struct{ kept []hashedWord }
 
-func (w words) set(o *traces.Opt[string], b []byte) error {
+type hashedWord struct {
+	hash uint64
+	text string
+}
+
+var wordSeed = maphash.MakeSeed()
+
+func (w *words) set(o *traces.Opt[string], b []byte) error {
 	if isUnknown(b) {
 		return nil
 	}
-	s, ok := w[string(b)]
-	if !ok {
+	const many, long = 256, 128
+	if w.kept == nil {
+		w.kept = make([]hashedWord, many)
+	}
+	hash := maphash.Bytes(wordSeed, b)
+	last := &w.kept[hash%many]
+	if last.hash != hash || last.text != string(b) {
 		if !utf8.Valid(b) {
 			return rejectf(BadValue, "%q is not UTF-8", clip(b))
 		}
-		s = string(b)
-		const many = 4096
-		if len(w) < many && len(s) < many {
-			w[s] = s
+		if len(b) > long {
+			*o = traces.Some(string(b))
+			return nil
 		}
+		*last = hashedWord{hash, string(b)}
 	}
-	*o = traces.Some(s)
+	*o = traces.Some(last.text)
 	return nil
 }
 
