@@ -30,7 +30,7 @@ func TestGapsAreFittedInOperationalTime(t *testing.T) {
 		rate := 20 + 15*math.Sin(now/300)
 		now += gaps.Quantile(r.Float64()) / rate
 	}
-	a := mustFit(t, arriving(arrivals), Options{}).Apps["default"].Arrivals
+	a := mustFit(t, arriving(arrivals), Options{Width: time.Minute}).Apps["default"].Arrivals.Curve.Classes[0].Gaps
 	if a.Family != "gamma" || math.Abs(a.Params[0]-.5) > .04 {
 		t.Errorf("got %s%v, want gamma of .5: %s", a.Family, a.Params, a.Closest)
 	}
@@ -54,7 +54,7 @@ func TestTicksAreSpread(t *testing.T) {
 	if p.Source.TimeResolution != 3*time.Second {
 		t.Errorf("resolution is %v", p.Source.TimeResolution)
 	}
-	if cv := p.Apps["default"].Arrivals.CV; cv > 1 {
+	if cv := p.Apps["default"].Arrivals.Curve.Classes[0].Gaps.CV; cv > 1 {
 		t.Errorf("gaps of spread stamps have CV %g", cv)
 	}
 	if got := p.Source.Window; got < 2997*time.Second || got > 3000*time.Second {
@@ -126,21 +126,19 @@ func TestCurve(t *testing.T) {
 		o     Options
 		width time.Duration
 	}{
-		{5000, 200 * time.Millisecond, Options{}, time.Minute},
 		{5000, 200 * time.Millisecond, Options{Width: 7 * time.Second}, 7 * time.Second},
-		{500, 40 * time.Second, Options{}, 16 * time.Minute},
 		{500, 40 * time.Second, Options{Width: time.Minute}, time.Minute},
 		{3000, 24 * time.Hour, Options{}, 0}, // eight years
 	} {
 		p := mustFit(t, bare(records(c.n, c.mean)), c.o)
-		r := p.Apps["default"].Rate
+		r := p.Apps["default"].Arrivals.Curve
 		if c.width > 0 && r.Width != c.width {
 			t.Errorf("%d requests a %v: width %v, want %v", c.n, c.mean, r.Width, c.width)
 		}
-		if len(r.Relative) > maxCells {
-			t.Errorf("%d cells", len(r.Relative))
+		if len(r.Classes[0].Relative) > maxCells {
+			t.Errorf("%d cells", len(r.Classes[0].Relative))
 		}
-		if cv := p.Apps["default"].Arrivals.CV; c.o.Width != time.Minute && math.Abs(cv-1) > .1 {
+		if cv := p.Apps["default"].Arrivals.Curve.Classes[0].Gaps.CV; c.o.Width != time.Minute && math.Abs(cv-1) > .1 {
 			t.Errorf("%d requests a %v: CV %g of exponential gaps", c.n, c.mean, cv)
 		}
 	}
@@ -153,29 +151,8 @@ func TestArrivalOnTheEdge(t *testing.T) {
 		arrivals = append(arrivals, time.Duration(i)*time.Second)
 	}
 	p := mustFit(t, arriving(arrivals), Options{Width: time.Minute})
-	if r := p.Apps["default"].Rate; len(r.Relative) != 2 || p.Source.Window != 2*time.Minute {
-		t.Errorf("window %v, curve %v", p.Source.Window, r.Relative)
-	}
-}
-
-// Joining cells loses no gap: the widened timeline counts as one made wide.
-func TestWidenLosesNothing(t *testing.T) {
-	narrow, wide := timeline{width: time.Second}, timeline{width: 4 * time.Second}
-	for _, rec := range records(400, 700*time.Millisecond) {
-		narrow.add(rec.Arrival)
-		wide.add(rec.Arrival)
-	}
-	narrow.widen()
-	narrow.widen()
-	window := 400 * time.Second
-	a, b := narrow.operational(window), wide.operational(window)
-	if a.N() != 399 || len(a.Bins) != len(b.Bins) {
-		t.Fatalf("%g gaps in %d bins, want 399 in %d", a.N(), len(a.Bins), len(b.Bins))
-	}
-	for i := range a.Bins {
-		if a.Bins[i] != b.Bins[i] {
-			t.Fatalf("bin %d is %v, want %v", i, a.Bins[i], b.Bins[i])
-		}
+	if r := p.Apps["default"].Arrivals.Curve; len(r.Classes[0].Relative) != 2 || p.Source.Window != 2*time.Minute {
+		t.Errorf("window %v, curve %v", p.Source.Window, r.Classes[0].Relative)
 	}
 }
 
@@ -189,7 +166,7 @@ func TestQuietEnds(t *testing.T) {
 		}
 	}
 	p := mustFit(t, recs, Options{})
-	if r := p.Apps["noon"].Rate; r.Relative[0] != 0 || r.Relative[len(r.Relative)-1] != 0 {
+	if r := p.Apps["noon"].Arrivals.Curve.Classes[0]; r.Relative[0] != 0 || r.Relative[len(r.Relative)-1] != 0 {
 		t.Errorf("noon has rates %g at the start and %g at the end", r.Relative[0], r.Relative[len(r.Relative)-1])
 	}
 }

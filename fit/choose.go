@@ -7,31 +7,10 @@ import (
 	"slices"
 )
 
-// Goodness says how far a model is from its data. The errors of quantiles are
-// relative and signed: model over data, less 1.
-type Goodness struct {
-	Count int64   `yaml:"count"`         // observations
-	BIC   float64 `yaml:"bic,omitempty"` // of the smooth part: smaller is better
-	KS    float64 `yaml:"ks"`            // greatest distance of the cdfs
-	W1    float64 `yaml:"w1"`            // area between the cdfs over the mean
-	Q50   float64 `yaml:"q50"`           // error of the median
-	Q90   float64 `yaml:"q90"`           // error of the 90 % quantile
-	Q99   float64 `yaml:"q99"`           // error of the 99 % quantile
-	Noise Noise   `yaml:"noise"`         // what chance alone does at this count
-}
-
-// Noise is how far two samples of that size of one distribution lie apart: 95 % of
-// the time no further.
-type Noise struct {
-	KS  float64 `yaml:"ks"`
-	Q50 float64 `yaml:"q50"`
-	Q90 float64 `yaml:"q90"`
-	Q99 float64 `yaml:"q99"`
-}
-
 // A Candidate is a family that was tried, and why it was not taken.
 type Candidate struct {
 	Family string  `yaml:"family"`
+	Bits   float64 `yaml:"bits,omitempty"` // see Goodness
 	BIC    float64 `yaml:"bic,omitempty"`
 	KS     float64 `yaml:"ks,omitempty"`
 	Q50    float64 `yaml:"q50,omitempty"` // relative error
@@ -39,55 +18,17 @@ type Candidate struct {
 	Why    string  `yaml:"why"`
 }
 
-// quantiler is what judge needs of a model, in the coordinate of the sample.
-type quantiler interface {
-	CDF(x float64) float64
-	Quantile(p float64) float64
-}
+// tieBits is a difference in bits a request that nothing notices: two distributions
+// so near differ by less than .0084 in any cumulative share (Pinsker's inequality).
+const tieBits = 2e-4
 
-// Effects that are too small to matter: a family within them, or
-// within the noise, is a good description whatever a test says at large n.
-const (
-	acceptKS  = .02
-	acceptQ50 = .02
-	acceptQ99 = .05
-)
-
-func judge(s Sample, m quantiler) *Goodness {
-	n := s.N()
-	mean, _ := s.Moments()
-	off := func(p float64) float64 { return round(m.Quantile(p)/s.Quantile(p) - 1) }
-	return &Goodness{
-		Count: int64(n), KS: round(KS(s, m.CDF)), W1: round(Wasserstein(s, m.CDF) / mean),
-		Q50: off(.5), Q90: off(.9), Q99: off(.99),
-		Noise: Noise{round(SmirnovFloor(n)), round(spread(s, .5)), round(spread(s, .9)), round(spread(s, .99))},
-	}
-}
-
-// spread is the noise of a quantile, relative: half the distance between the
-// quantiles of p -+ 1.96 sqrt(2p(1-p)/n), the interval of order statistics; and no
-// less than a bin, for nothing finer can be read off (a median of 13 tokens may be 14).
-func spread(s Sample, p float64) float64 {
-	d := 1.96 * math.Sqrt(2*p*(1-p)/s.N())
-	half := (s.Quantile(min(p+d, 1)) - s.Quantile(max(p-d, 0))) / 2
-	return max(half, s.width(p)) / s.Quantile(p)
-}
-
-// misses says by what g is not acceptable, and by how many times the bound.
-func (g *Goodness) misses() (why string, times float64) {
-	for _, c := range []struct {
-		name       string
-		got, bound float64
-	}{
-		{"ks", g.KS, max(acceptKS, g.Noise.KS)},
-		{"q50", g.Q50, max(acceptQ50, g.Noise.Q50)},
-		{"q99", g.Q99, max(acceptQ99, g.Noise.Q99)},
-	} {
-		if r := math.Abs(c.got) / c.bound; !(r <= max(times, 1)) {
-			why, times = fmt.Sprintf("%s is %.3g, more than %.3g", c.name, c.got, c.bound), r
-		}
-	}
-	return why, times
+// A contest is what families are compared on.
+type contest struct {
+	families []Family  // in the order in which they are tried; the last is the fallback
+	data     Sample    // what likelihoods are taken of
+	folds    [2]Sample // the same by alternating blocks of time; no bins: not known
+	plain    Sample    // the same ungrouped, for the fallback
+	judge    func(Family, []float64) *Goodness
 }
 
 // A choice is the family taken and what is known of the others.
@@ -103,62 +44,206 @@ type trial struct {
 	Candidate
 	params []float64
 	fit    *Goodness
-	times  float64 // of the bound, if it misses
+	times  float64   // of the bound, if it misses
+	each   []float64 // bits of a request in each cell of the data, held out
 }
 
-// choose fits every family to s and takes the one of least BIC among those that are
-// acceptable. If none is, it takes the histogram, the last of the families, of the
-// same data ungrouped.
+// choose fits families to data that came without folds.
 func choose(families []Family, s, ungrouped Sample, judge func(Family, []float64) *Goodness) (choice, error) {
-	last := len(families) - 1
+	return contest{families: families, data: s, plain: ungrouped, judge: judge}.run()
+}
+
+// run tries the families until one is acceptable and leaves nothing to gain. Of those
+// that are acceptable it takes the one of fewest bits, held out; and of those that tie
+// with it, the one of least BIC. If none is acceptable, it takes the fallback.
+func (c contest) run() (choice, error) {
+	if len(c.data.Bins) == 0 {
+		return choice{}, errNoData
+	}
+	last := len(c.families) - 1
 	var trials []trial
-	for _, f := range families[:last] {
-		trials = append(trials, try(f, s, judge))
-	}
-	slices.SortStableFunc(trials, func(a, b trial) int { return cmp.Compare(a.BIC, b.BIC) })
-	taken := slices.IndexFunc(trials, func(t trial) bool { return t.Why == "" })
-	if taken < 0 {
-		c, err := fallBack(families[last], ungrouped, judge)
-		c.closest = closest(trials)
-		c.rejected = rejected(trials)
-		return c, err
-	}
-	t := trials[taken]
-	for i := taken + 1; i < len(trials); i++ {
-		if trials[i].Why == "" {
-			trials[i].Why = "bic is greater"
+	var untried []Candidate
+	settled := ""
+	for _, f := range c.families[:last] {
+		if settled != "" {
+			untried = append(untried, Candidate{Family: f.Name, Why: "not tried: " + settled + " leaves nothing to gain"})
+			continue
+		}
+		t := c.try(f)
+		trials = append(trials, t)
+		if t.Why == "" && c.settles(f, t.params) {
+			settled = f.Name
 		}
 	}
-	return choice{t.Family, t.params, t.fit, "", rejected(slices.Delete(trials, taken, taken+1))}, nil
+	slices.SortStableFunc(trials, func(a, b trial) int { return cmp.Compare(a.Bits, b.Bits) })
+	taken := c.best(trials)
+	if taken < 0 {
+		out, err := c.fallBack()
+		out.closest, out.rejected = closest(trials), rejected(trials, untried)
+		return out, err
+	}
+	t := trials[taken]
+	trials = slices.Delete(trials, taken, taken+1)
+	for i := range trials {
+		if l := &trials[i]; l.Why == "" {
+			l.Why = fmt.Sprintf("%.3g bits more", l.Bits-t.Bits)
+			if !(l.Bits-t.Bits > c.noise(*l, t)) {
+				l.Why = "bits tie, bic is greater"
+			}
+		}
+	}
+	return choice{t.Family, t.params, t.fit, "", rejected(trials, untried)}, nil
 }
 
-// try fits one family and judges it as it would be written, rounded.
-func try(f Family, s Sample, judge func(Family, []float64) *Goodness) trial {
-	t := trial{Candidate: Candidate{Family: f.Name}, times: math.Inf(1)}
-	params, err := f.Fit(s)
-	if err == nil {
-		params = roundAll(params)
-		err = f.Check(params)
+// best is the acceptable trial of least BIC among those that tie with the one of fewest
+// bits, and -1 where none is acceptable.
+func (c contest) best(byBits []trial) int {
+	first := slices.IndexFunc(byBits, func(t trial) bool { return t.Why == "" })
+	taken := first
+	for i := max(first, 0); i < len(byBits); i++ {
+		t := byBits[i]
+		if t.Why == "" && t.Bits-byBits[first].Bits <= c.noise(t, byBits[first]) && t.BIC < byBits[taken].BIC {
+			taken = i
+		}
 	}
+	return taken
+}
+
+// noise is what two families' bits must differ by to be told apart: two standard
+// errors of the mean of the differences, request by request, and no less than tieBits.
+func (c contest) noise(a, b trial) float64 {
+	var n, m1, m2 float64
+	for k, w := range c.weights() {
+		d := a.each[k] - b.each[k]
+		n, m1, m2 = n+w, m1+w*d, m2+w*d*d
+	}
+	m1 /= n
+	return max(2*math.Sqrt(max(m2/n-m1*m1, 0)/n), tieBits)
+}
+
+// try fits one family and judges it as it would be written, rounded. Of several sizes
+// it takes the best that is acceptable, or else the best.
+func (c contest) try(f Family) trial {
+	sizes, err := f.all(c.data)
 	if err != nil {
-		t.BIC = math.MaxFloat64
+		return trial{Candidate: Candidate{Family: f.Name, Bits: math.MaxFloat64, Why: err.Error()}, times: math.Inf(1)}
+	}
+	t := c.judged(f, sizes[0])
+	for _, params := range sizes[1:] {
+		if t.Why == "" {
+			break
+		}
+		if other := c.judged(f, params); other.Why == "" {
+			t = other
+		}
+	}
+	if t.fit == nil {
+		return t
+	}
+	if t.Bits, t.each, err = c.bits(f, t.params); err != nil {
+		t.Bits, t.Why, t.times = math.MaxFloat64, err.Error(), math.Inf(1)
+		return t
+	}
+	t.Bits = round(t.Bits)
+	t.fit.Bits = t.Bits
+	return t
+}
+
+func (f Family) all(s Sample) ([][]float64, error) {
+	if f.sizes != nil {
+		return f.sizes(s)
+	}
+	params, err := f.Fit(s)
+	return [][]float64{params}, err
+}
+
+func (c contest) judged(f Family, params []float64) trial {
+	t := trial{Candidate: Candidate{Family: f.Name, Bits: math.MaxFloat64}, times: math.Inf(1)}
+	t.params = roundAll(params)
+	if err := f.Check(t.params); err != nil {
 		t.Why = err.Error()
 		return t
 	}
-	t.params, t.BIC, t.fit = params, round(f.BIC(s, params)), judge(f, params)
+	t.BIC, t.fit = round(f.BIC(c.data, t.params)), c.judge(f, t.params)
 	t.fit.BIC = t.BIC
 	t.KS, t.Q50, t.Q99 = t.fit.KS, t.fit.Q50, t.fit.Q99
 	t.Why, t.times = t.fit.misses()
 	return t
 }
 
-func fallBack(f Family, s Sample, judge func(Family, []float64) *Goodness) (choice, error) {
-	params, err := f.Fit(s)
+// parts are the folds, or the data alone where a fold has too few.
+func (c contest) parts() []Sample {
+	for _, f := range c.folds {
+		if f.whole() < minRequests {
+			return []Sample{c.data}
+		}
+	}
+	return c.folds[:]
+}
+
+func (c contest) weights() (out []float64) {
+	for _, s := range c.parts() {
+		for _, b := range s.Bins {
+			out = append(out, b.N)
+		}
+		for _, o := range s.Over {
+			out = append(out, o.N)
+		}
+	}
+	return out
+}
+
+// bits returns the code length of a request: the held-out log-likelihood, each fold's
+// under what was fitted to the other, in which a token of a bin of w tokens has the
+// probability of the bin over w. Without folds it is the likelihood of all,
+// with what BIC charges.
+func (c contest) bits(f Family, params []float64) (mean float64, each []float64, err error) {
+	parts := c.parts()
+	var n float64
+	for i, s := range parts {
+		fitted := params
+		if len(parts) > 1 {
+			if fitted, err = f.again(parts[1-i], params); err != nil {
+				return 0, nil, fmt.Errorf("on half of the time, %w", err)
+			}
+		}
+		logs := s.logProbs(f.Dist(fitted))
+		if logs == nil {
+			return 0, nil, errNoFit
+		}
+		for k, l := range logs {
+			w := 1.
+			if k < len(s.Bins) {
+				w = s.Bins[k].Hi - s.Bins[k].Lo
+			}
+			each = append(each, (math.Log(w)-l)/math.Ln2)
+		}
+		n += s.N()
+	}
+	for k, w := range c.weights() {
+		mean += w * each[k] / n
+	}
+	if len(parts) == 1 {
+		mean += f.free(params) * math.Log2(n) / (2 * n)
+	}
+	return mean, each, nil
+}
+
+func (f Family) again(s Sample, near []float64) ([]float64, error) {
+	if f.refit == nil {
+		return f.Fit(s)
+	}
+	return f.refit(s, near)
+}
+
+func (c contest) fallBack() (choice, error) {
+	f := c.families[len(c.families)-1]
+	params, err := f.Fit(c.plain)
 	if err != nil {
 		return choice{}, err
 	}
 	params = roundAll(params)
-	return choice{family: f.Name, params: params, fit: judge(f, params)}, f.Check(params)
+	return choice{family: f.Name, params: params, fit: c.judge(f, params)}, f.Check(params)
 }
 
 func closest(trials []trial) string {
@@ -166,13 +251,12 @@ func closest(trials []trial) string {
 	return best.Family + ": " + best.Why
 }
 
-func rejected(trials []trial) []Candidate {
-	var out []Candidate
+func rejected(trials []trial, untried []Candidate) (out []Candidate) {
 	for _, t := range trials {
-		if t.BIC == math.MaxFloat64 {
-			t.BIC = 0
+		if t.Bits == math.MaxFloat64 {
+			t.Bits = 0
 		}
 		out = append(out, t.Candidate)
 	}
-	return out
+	return append(out, untried...)
 }

@@ -22,13 +22,13 @@ func ExampleFit() {
 		return
 	}
 	batch := p.Apps["batch"]
-	fmt.Printf("%.2f requests a second, %d cells of %v\n", batch.Rate.Mean, len(batch.Rate.Relative), batch.Rate.Width)
-	fmt.Println("median answer:", batch.Output.Dist().Quantile(.5))
-	for _, s := range batch.Output.Spikes {
+	fmt.Printf("%.2f requests a second, %d class\n", batch.Arrivals.Mean, len(batch.Classes))
+	fmt.Println("median answer:", batch.OutputTokens().Quantile(.5))
+	for _, s := range batch.Classes[0].Output.Spikes {
 		fmt.Printf("a share of %g has %d tokens: %s\n", s.Mass, s.Value, s.Cause)
 	}
 	// Output:
-	// 1.01 requests a second, 4 cells of 1m0s
+	// 1.01 requests a second, 1 class
 	// median answer: 100
 	// a share of 1 has 100 tokens: cap
 }

@@ -4,7 +4,7 @@ import "math"
 
 var exponential = searched("exponential", []string{"mean"},
 	func(p []float64) Dist { return exponentialDist(p[0]) },
-	func(mean, _ float64) []float64 { return []float64{mean} })
+	func(m moments) [][]float64 { return [][]float64{{m.mean}} })
 
 var unitExponential = Family{
 	Name: "exponential",

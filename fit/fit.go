@@ -34,11 +34,22 @@ var keys = map[By]func(*traces.Record) traces.Opt[string]{
 	ByNone:   func(*traces.Record) traces.Opt[string] { return traces.Opt[string]{} },
 }
 
+// ArrivalsKind says what kind of model arrivals get.
+type ArrivalsKind string
+
+// The kinds of arrivals.
+const (
+	Recorded ArrivalsKind = "recorded" // rates as they were, in cells that keep the bursts
+	Compact  ArrivalsKind = "compact"  // some tens of numbers, random in time, if they come near enough
+)
+
 // Options say how to fit. The zero value is good for most traces.
 type Options struct {
-	By    By            // empty: ByApp
-	Width time.Duration // of the rate curve's cells; 0: a minute, doubled until a cell has 20 requests on average
-	Tool  string        // name and version of the program, for Profile.Source
+	By       By            // empty: ByApp
+	Arrivals ArrivalsKind  // empty: Recorded
+	Width    time.Duration // of a recorded curve's cells; 0: the widest that keeps the bursts
+	Classes  int           // at most, of latent ones in a tenant and model; 0: 8
+	Tool     string        // name and version of the program, for Profile.Source
 }
 
 func (o Options) check() (Options, error) {
@@ -50,6 +61,18 @@ func (o Options) check() (Options, error) {
 	}
 	if o.Width < 0 {
 		return o, fmt.Errorf("the width of the rate curve is %v and must not be negative", o.Width)
+	}
+	if o.Arrivals == "" {
+		o.Arrivals = Recorded
+	}
+	if o.Arrivals != Recorded && o.Arrivals != Compact {
+		return o, fmt.Errorf("cannot fit %q arrivals; they are recorded or compact", o.Arrivals)
+	}
+	if o.Classes == 0 {
+		o.Classes = maxClasses
+	}
+	if o.Classes < 0 || o.Classes > maxClasses {
+		return o, fmt.Errorf("%d latent classes are asked for; it may be 1 to %d", o.Classes, maxClasses)
 	}
 	return o, nil
 }
@@ -71,11 +94,10 @@ func (e *TooFewError) Hint() string {
 	return "merge small apps with --by none, or fit a longer window"
 }
 
-// Fit reads r once, to its end, and returns its profile. It keeps counts, never
-// rows: memory grows with the number of apps and of distinct lengths and, up to two
-// weeks of minutes, with the length of the window. Requests that failed count as
-// arrivals but not as lengths; retries, warm-ups and answers of a gateway's cache
-// are left out altogether. The error is a *TooFewError where an app is too small.
+// Fit reads r once, to its end, and returns its profile. It keeps some 40 bytes a
+// request. Requests that failed count as arrivals but not as lengths; retries, warm-ups
+// and answers of a gateway's cache are left out altogether. The error is a
+// *TooFewError where an app is too small.
 func Fit(r traces.Reader, o Options) (*Profile, error) {
 	o, err := o.check()
 	if err != nil {
@@ -137,7 +159,7 @@ func (c *collector) add(rec *traces.Record) error {
 	name := keys[c.By](rec).Or(defaultApp)
 	g := c.groups[name]
 	if g == nil {
-		g = newGroup(c.Width)
+		g = newGroup()
 		c.groups[name] = g
 	}
 	return g.add(rec, rec.Arrival-c.start)
@@ -147,7 +169,7 @@ func (c *collector) profile(tick time.Duration) (*Profile, error) {
 	window := c.now - c.start
 	var total int64
 	for _, name := range slices.Sorted(maps.Keys(c.groups)) {
-		n := c.groups[name].line.n()
+		n := int64(len(c.groups[name].rows))
 		if n < minRequests {
 			return nil, &TooFewError{name, "requests", n}
 		}
@@ -165,7 +187,7 @@ func (c *collector) profile(tick time.Duration) (*Profile, error) {
 		Apps:    make(map[string]*App),
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.groups)) {
-		app, err := c.groups[name].app(name, window, c.Width > 0)
+		app, err := c.groups[name].app(name, window, c.Options)
 		if err != nil {
 			return nil, err
 		}

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -88,35 +89,27 @@ func azure(t *testing.T, path string) []traces.Record {
 // The gates on real traffic: an hour of Azure's chat. The error of p99 is 4 % at most.
 func TestAzureChat(t *testing.T) {
 	recs := azure(t, "../testdata/logs/azure/AzureLLMInferenceTrace_conv.csv.gz")
-	app := mustFit(t, recs, Options{}).Apps["default"]
-	if ks := app.Output.Fit.KS; ks > .015 {
-		t.Errorf("KS of outputs is %g, want .015 at most", ks)
+	one := mustFit(t, recs, Options{Classes: 1}).Apps["default"]
+	if l := one.Classes[0].Output; l.Fit.KS > .015 || math.Abs(l.Fit.Q99) > .04 {
+		t.Errorf("outputs of one class: KS %g, p99 off by %g", l.Fit.KS, l.Fit.Q99)
 	}
-	if app.Output.Family != "lognormal_mix" {
-		t.Errorf("outputs are %s", app.Output.Family)
-	}
-	if ks := app.Prompt.Fit.KS; ks > .02 {
-		t.Errorf("KS of prompts is %g, want .02 at most", ks)
-	}
-	for what, l := range map[string]*Lengths{"prompt": app.Prompt, "output": app.Output} {
-		if math.Abs(l.Fit.Q99) > .04 {
-			t.Errorf("p99 of %s is off by %g", what, l.Fit.Q99)
-		}
+	if l := one.Classes[0].Prompt; l.Fit.KS > .02 || math.Abs(l.Fit.Q99) > .04 {
+		t.Errorf("prompts of one class: KS %g, p99 off by %g", l.Fit.KS, l.Fit.Q99)
 	}
 	// Independent readings of the same file: 396 is the commonest answer, and
 	// Spearman is .073.
-	var found bool
-	for _, s := range app.Output.Spikes {
-		found = found || s.Value == 396
+	if !slices.ContainsFunc(one.Classes[0].Output.Spikes, func(s Spike) bool { return s.Value == 396 }) {
+		t.Errorf("396 is no spike of %v", one.Classes[0].Output.Spikes)
 	}
-	if !found {
-		t.Errorf("396 is no spike of %v", app.Output.Spikes)
+	if s := one.Classes[0].Dependence.Spearman[0]; math.Abs(s-.073) > .001 {
+		t.Errorf("Spearman is %g", s)
 	}
-	if math.Abs(app.Dependence.Spearman-.073) > .001 {
-		t.Errorf("Spearman is %g", app.Dependence.Spearman)
+	app := mustFit(t, recs, Options{}).Apps["default"]
+	if j := app.Joint; j.Energy > 2*j.Floor || j.OutputKS > .015 || j.PromptKS > .02 {
+		t.Errorf("%d classes: %+v; energy should be twice its floor at most", len(app.Classes), *j)
 	}
-	if app.Arrivals.Family != "gamma" || math.Abs(app.Arrivals.Params[0]-.9) > .01 {
-		t.Errorf("arrivals are %s%v, want gamma of shape .90", app.Arrivals.Family, app.Arrivals.Params)
+	if w := app.Arrivals.Curve.Width; w != time.Minute {
+		t.Errorf("cells of the rate curve are %v wide, want a minute", w)
 	}
 }
 
@@ -149,8 +142,8 @@ func TestProfileRoundTrip(t *testing.T) {
 	if again.String() != first.String() {
 		t.Error("a profile that is read and written changes")
 	}
-	if len(p.Apps) != 2 || p.Apps["chat"].Models["m"] != 1 || p.Source.Requests != 600 {
-		t.Errorf("got %d apps, models %v, %d requests", len(p.Apps), p.Apps["chat"].Models, p.Source.Requests)
+	if len(p.Apps) != 2 || p.Apps["chat"].Classes[0].Models["m"] != 1 || p.Source.Requests != 600 {
+		t.Errorf("got %d apps, models %v, %d requests", len(p.Apps), p.Apps["chat"].Classes[0].Models, p.Source.Requests)
 	}
 }
 
@@ -235,7 +228,7 @@ func TestOutcomesAreKeptApart(t *testing.T) {
 			recs[i].Outcome.RetryOf = traces.Some(uint64(1))
 		}
 	}
-	p := mustFit(t, recs, Options{})
+	p := mustFit(t, recs, Options{Classes: 1})
 	a := p.Apps["default"]
 	if a.Requests != 800 || p.Source.LeftOut["phase"] != 100 || p.Source.LeftOut["retry"] != 100 {
 		t.Errorf("%d requests, left out %v", a.Requests, p.Source.LeftOut)
@@ -246,8 +239,8 @@ func TestOutcomesAreKeptApart(t *testing.T) {
 			t.Errorf("%s has %g, want %g", s, a.Outcomes[s], share)
 		}
 	}
-	if a.Output.Fit.Count != 600 || a.Output.Dist().CDF(99_999) < .999 {
-		t.Errorf("failures are among the %d lengths", a.Output.Fit.Count)
+	if a.Classes[0].Output.Fit.Count != 600 || a.Classes[0].Output.Dist().CDF(99_999) < .999 {
+		t.Errorf("failures are among the %d lengths", a.Classes[0].Output.Fit.Count)
 	}
 }
 

@@ -2,57 +2,136 @@ package fit
 
 import (
 	"fmt"
-	"math"
 	"time"
 
 	"wavetank/traces"
 )
 
-// A group is what is remembered of one app: counts, and no request.
-type group struct {
-	line           timeline
-	prompt, output counts
-	pairs          map[[2]int32]int64 // bins of prompt and output
-	outcomes       map[traces.Status]int64
-	models         map[string]int64
+// A row is what is remembered of a request until its app is fitted: 32 bytes.
+type row struct {
+	at             time.Duration
+	prompt, output int32 // tokens of a whole answer; 0: unknown
+	limit          int32 // that cut the output; 0: none did
+	kind           uint16
+	class          uint8
+	failed         bool
+	session        uint32 // from 1; 0: unknown
 }
 
-func newGroup(width time.Duration) *group {
-	if width == 0 {
-		width = defaultWidth
-	}
+// A kind is what the trace itself says that divides the requests of an app.
+type kind struct{ tenant, model traces.Opt[string] }
+
+// A group is the requests of one app, as they come.
+type group struct {
+	rows     []row
+	parts    [2][]int32 // of each row, as the table partFields says; may end early
+	kinds    index[kind]
+	clients  [2]*clientTally // by clientFields
+	sessions index[string]
+	outcomes map[traces.Status]int64
+}
+
+func newGroup() *group {
 	return &group{
-		line:   timeline{width: width},
-		prompt: make(counts), output: make(counts), pairs: make(map[[2]int32]int64),
-		outcomes: make(map[traces.Status]int64), models: make(map[string]int64),
+		outcomes: make(map[traces.Status]int64),
+		clients:  [2]*clientTally{newClientTally(), newClientTally()},
 	}
 }
+
+// clientFields are what tells who sent a request, the finest first.
+var clientFields = []struct {
+	name string
+	of   func(*traces.Record) traces.Opt[string]
+}{
+	{"user", func(r *traces.Record) traces.Opt[string] { return r.User }},
+	{"tenant", func(r *traces.Record) traces.Opt[string] { return r.Tenant }},
+}
+
+// An index numbers what it is given from 0, in the order of first sight.
+type index[K comparable] struct {
+	of   map[K]int
+	keys []K
+}
+
+func (x *index[K]) number(k K) int {
+	if i, ok := x.of[k]; ok {
+		return i
+	}
+	if x.of == nil {
+		x.of = make(map[K]int)
+	}
+	x.of[k] = len(x.keys)
+	x.keys = append(x.keys, k)
+	return len(x.keys) - 1
+}
+
+const maxKinds = 1 << 16 // what comes later is taken to be of the last one
 
 func (g *group) add(rec *traces.Record, t time.Duration) error {
 	if rec.PromptTokens.V < 0 || rec.OutputTokens.V < 0 {
 		return fmt.Errorf("request %d has %d prompt and %d output tokens", rec.Seq, rec.PromptTokens.V, rec.OutputTokens.V)
 	}
-	g.line.add(t)
-	if rec.Model.Known {
-		g.models[rec.Model.V]++
-	}
 	s := status(rec)
 	g.outcomes[s]++
-	if s != traces.OK && s != traces.Unknown {
-		return nil
+	r := row{at: t, failed: s != traces.OK && s != traces.Unknown}
+	r.kind = uint16(min(g.kinds.number(kind{rec.Tenant, rec.Model}), maxKinds-1))
+	for i, f := range clientFields {
+		if c := f.of(rec); c.Known {
+			g.clients[i].add(c.V, t)
+		}
 	}
-	if rec.PromptTokens.V > 0 {
-		g.prompt.add(rec.PromptTokens.V)
+	if rec.Session.Known {
+		r.session = uint32(g.sessions.number(rec.Session.V)) + 1
 	}
-	if rec.OutputTokens.V > 0 {
-		g.output.add(rec.OutputTokens.V)
+	if !r.failed {
+		r.prompt, r.output, r.limit = rec.PromptTokens.V, rec.OutputTokens.V, cutAt(rec)
 	}
-	if rec.PromptTokens.V > 0 && rec.OutputTokens.V > 0 {
-		p, _ := tokenBin(rec.PromptTokens.V)
-		o, _ := tokenBin(rec.OutputTokens.V)
-		g.pairs[[2]int32{p, o}]++
+	g.rows = append(g.rows, r)
+	for i, part := range partFields {
+		g.addPart(i, part.of(rec))
 	}
 	return nil
+}
+
+// partFields are the quantities that are a part of another.
+var partFields = []struct {
+	name string
+	of   func(*traces.Record) traces.Opt[int32]
+}{
+	{"reasoning", func(r *traces.Record) traces.Opt[int32] { return r.ReasoningTokens }},
+	{"cached", func(r *traces.Record) traces.Opt[int32] { return r.Outcome.CachedTokens }},
+}
+
+const unknownPart = -1
+
+// addPart remembers a part of the last row. Nothing is held where no row knows it.
+func (g *group) addPart(i int, v traces.Opt[int32]) {
+	if !v.Known && g.parts[i] == nil {
+		return
+	}
+	for len(g.parts[i]) < len(g.rows) {
+		g.parts[i] = append(g.parts[i], unknownPart)
+	}
+	if v.Known && v.V >= 0 && !g.rows[len(g.rows)-1].failed {
+		g.parts[i][len(g.rows)-1] = v.V
+	}
+}
+
+func (g *group) part(i, row int) int32 {
+	if row >= len(g.parts[i]) {
+		return unknownPart
+	}
+	return g.parts[i][row]
+}
+
+// cutAt is the limit that ended an answer, or 0: the server said so, or the answer has
+// exactly the tokens that the client allowed.
+func cutAt(rec *traces.Record) int32 {
+	n := rec.OutputTokens.V
+	if n > 0 && (rec.Outcome.FinishReason.V == "length" || rec.MaxTokens.Known && n == rec.MaxTokens.V) {
+		return n
+	}
+	return 0
 }
 
 // status is how a request ended. An answer that is known to have no token is empty,
@@ -71,66 +150,90 @@ func status(rec *traces.Record) traces.Status {
 }
 
 // app fits the group's models over the window.
-func (g *group) app(name string, window time.Duration, asked bool) (*App, error) {
-	g.line.fill(window, asked)
-	arrivals, err := fitArrivals(g.line.operational(window))
+func (g *group) app(name string, window time.Duration, o Options) (*App, error) {
+	if err := g.enough(name); err != nil {
+		return nil, err
+	}
+	n := int64(len(g.rows))
+	classes := g.divide(o.Classes)
+	sums := g.summarise(len(classes))
+	if err := fitAll(classes, sums, n); err != nil {
+		return nil, fmt.Errorf("app %q: %w", name, err)
+	}
+	wholeWeight(classes)
+	arrivals, err := fitArrivals(g.arrivals(sums, window), arrivalOptions{compact: o.Arrivals == Compact, width: o.Width})
 	if err != nil {
 		return nil, fmt.Errorf("arrivals of app %q: %w", name, err)
 	}
-	prompt, err := g.lengths(name, "prompt", g.prompt)
-	if err != nil {
-		return nil, err
+	a := &App{
+		Requests: n, Arrivals: *arrivals, Classes: classes,
+		Outcomes: shares(g.outcomes, n), Failures: g.failures(window),
+		Sessions: g.fitSessions(window), Clients: g.fitClients(),
 	}
-	output, err := g.lengths(name, "output", g.output)
-	if err != nil {
-		return nil, err
-	}
-	n := g.line.n()
-	return &App{
-		Requests: n, Rate: g.line.curve(window), Arrivals: *arrivals,
-		Prompt: prompt, Output: output, Dependence: g.dependence(),
-		Outcomes: shares(g.outcomes, n), Models: shares(g.models, n),
-	}, nil
+	a.Joint = g.judge(a)
+	return a, nil
 }
 
-// lengths is nil where no length is known.
-func (g *group) lengths(app, what string, c counts) (*Lengths, error) {
-	n := c.n()
-	if n == 0 {
-		return nil, nil
+// enough says no to an app that has lengths, but too few.
+func (g *group) enough(app string) error {
+	var prompts, outputs int64
+	for _, r := range g.rows {
+		if r.prompt > 0 {
+			prompts++
+		}
+		if r.output > 0 {
+			outputs++
+		}
 	}
-	if n < minRequests {
-		return nil, &TooFewError{app, what + " lengths", n}
+	if prompts > 0 && prompts < minRequests {
+		return &TooFewError{app, "prompt lengths", prompts}
 	}
-	l, err := fitLengths(c)
-	if err != nil {
-		return nil, fmt.Errorf("%s lengths of app %q: %w", what, app, err)
+	if outputs > 0 && outputs < minRequests {
+		return &TooFewError{app, "output lengths", outputs}
 	}
-	return l, nil
+	return nil
 }
 
-// dependence is nil where there is none to measure.
-func (g *group) dependence() *Dependence {
-	var pairs []Pair
-	var n int64
-	for k, c := range g.pairs {
-		pairs = append(pairs, Pair{float64(k[0]), float64(k[1]), float64(c)})
-		n += c
+// wholeWeight makes the rounded weights add up to 1.
+func wholeWeight(classes []Class) {
+	rest := 1.
+	for _, c := range classes[1:] {
+		rest -= c.Weight
 	}
-	s := Spearman(pairs)
-	if math.IsNaN(s) {
+	classes[0].Weight = round(rest)
+}
+
+func (g *group) arrivals(sums []*summary, window time.Duration) arrivalData {
+	d := arrivalData{window: window}
+	for _, s := range sums {
+		d.work = append(d.work, s.work())
+	}
+	for _, r := range g.rows {
+		d.times, d.class = append(d.times, r.at), append(d.class, r.class)
+	}
+	return d
+}
+
+// failures is nil where there are too few of them to have a rate.
+func (g *group) failures(window time.Duration) *Rate {
+	var times []time.Duration
+	for _, r := range g.rows {
+		if r.failed {
+			times = append(times, r.at)
+		}
+	}
+	if len(times) < minRequests {
 		return nil
 	}
-	return &Dependence{Requests: n, Spearman: round(s), Copula: round(GaussianCopula(s))}
+	return rateOf(times, window)
 }
 
-func shares[K comparable](counts map[K]int64, n int64) map[K]float64 {
-	if len(counts) == 0 {
-		return nil
+// fitClients is of the finest field that most requests have.
+func (g *group) fitClients() *Clients {
+	for i, f := range clientFields {
+		if t := g.clients[i]; 2*t.all.n > int64(len(g.rows)) {
+			return t.fit(f.name)
+		}
 	}
-	out := make(map[K]float64)
-	for k, c := range counts {
-		out[k] = round(float64(c) / float64(n))
-	}
-	return out
+	return nil
 }

@@ -38,10 +38,18 @@ var unitHistogram = Family{
 // the ends and adds the edge where the line between its neighbours is furthest off,
 // in units of the sampling error of a share. A grid of 5 % with as many numbers was
 // tried: on Azure's chat prompts it is off by .047 (KS), this one by .002.
+// What was cut beyond all that is known lies, for want of better, up to twice as far.
 func fitHistogram(s Sample) ([]float64, error) {
-	points := cumulate(s)
+	if len(s.Bins) == 0 {
+		return nil, errNoData
+	}
+	return thin(cumulate(s.kaplanMeier()), histogramKnots), nil
+}
+
+// thin returns edge and share of the points that matter, at most so many.
+func thin(points []edge, most int) []float64 {
 	kept := []int{0, len(points) - 1}
-	for len(kept) < histogramKnots {
+	for len(kept) < most {
 		worst, place, next := histogramDone, 0, 0
 		for i := range len(kept) - 1 {
 			if k, d := furthest(points, kept[i], kept[i+1]); d > worst {
@@ -57,7 +65,7 @@ func fitHistogram(s Sample) ([]float64, error) {
 	for _, k := range kept {
 		params = append(params, points[k].x, points[k].cdf)
 	}
-	return params, nil
+	return params
 }
 
 // cumulate returns the cumulative share at every edge of s.
@@ -71,6 +79,9 @@ func cumulate(s Sample) []edge {
 		}
 		below += b.N
 		points = append(points, edge{x: b.Hi, cdf: below / n})
+	}
+	if last := points[len(points)-1]; len(s.Over) > 0 && last.cdf < 1 {
+		points = append(points, edge{x: 2 * last.x})
 	}
 	points[len(points)-1].cdf = 1
 	return points
@@ -148,7 +159,16 @@ func (k knots) CDF(x float64) float64 {
 	return k.cum[i] + (k.cum[i+1]-k.cum[i])*(x-k.x[i])/(k.x[i+1]-k.x[i])
 }
 
-func (k knots) Survival(x float64) float64 { return 1 - k.CDF(x) }
+func (k knots) Survival(x float64) float64 {
+	if x <= k.x[0] {
+		return 1
+	}
+	if x >= k.x[len(k.x)-1] {
+		return 0
+	}
+	i := segment(k.x, x)
+	return 1 - k.cum[i+1] + (k.cum[i+1]-k.cum[i])*(k.x[i+1]-x)/(k.x[i+1]-k.x[i])
+}
 
 func (k knots) Quantile(p float64) float64 {
 	i := segment(k.cum, p)

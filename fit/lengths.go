@@ -1,47 +1,84 @@
 package fit
 
-import (
-	"math"
-	"sort"
-)
-
 // Lengths models the tokens of prompts or answers: point masses, and a smooth part
 // that fills the rest. A length k of the smooth part has the probability
-// F(k+1/2)-F(k-1/2), on 1..Max.
+// F(k+1/2)-F(k-1/2), on 1..Max. All that describes the lengths as they would be
+// without the limits in Censored, which then cut them.
 type Lengths struct {
 	Family   string      `yaml:"family,omitempty"` // of the smooth part; none where the spikes are all
 	Params   []float64   `yaml:"params,omitempty,flow"`
-	Max      int32       `yaml:"max,omitempty"` // tokens, the limit that cut the data; 0: none was seen
+	Tail     *Tail       `yaml:"tail,omitempty"` // in place of the family above its threshold
+	Max      int32       `yaml:"max,omitempty"`  // tokens, the limit that cut the data; 0: none was seen
 	Spikes   []Spike     `yaml:"spikes,omitempty"`
+	Censored *Censored   `yaml:"censored,omitempty"`
 	Fit      *Goodness   `yaml:"fit,omitempty"`
 	Closest  string      `yaml:"closest,omitempty"`  // where it is a histogram: the named family that missed least, and by what
-	Rejected []Candidate `yaml:"rejected,omitempty"` // what else was tried, in the order of BIC
+	Rejected []Candidate `yaml:"rejected,omitempty"` // what else was tried, fewest bits first, and what was not
 }
 
-func fitLengths(c counts) (*Lengths, error) {
-	all := c.exact()
-	smooth, spikes := takeSpikes(all)
-	l := &Lengths{Spikes: spikes}
+// fitLengths fits the lengths of both folds. Where hardly any is whole, the limits are
+// taken for lengths, for there is nothing that says what would have come beyond.
+func fitLengths(folds folded) (*Lengths, error) {
+	if folds.n() == 0 {
+		return nil, errNoData
+	}
+	if whole := folds.whole(); whole < minRequests || whole < folds.n()/20 {
+		folds = folds.uncut()
+	}
+	data, either := folds.each()
+	smooth, spikes := takeSpikes(data)
+	l := &Lengths{Spikes: spikes, Censored: data.limits()}
 	if n := len(spikes); n > 0 && spikes[n-1].Cause == Cap {
-		l.Max = int32(all.Bins[len(all.Bins)-1].mid())
-		smooth.Hi = float64(l.Max) + .5
+		l.Max = int32(data.end())
+		smooth.Hi = data.end()
 	}
 	for i := range l.Spikes {
 		l.Spikes[i].Mass = round(l.Spikes[i].Mass)
 	}
-	if len(smooth.Bins) == 0 {
+	known, plain := data.kaplanMeier(), smooth
+	if len(known.Bins) > judgedBins {
+		known, plain = binned(known), binned(smooth)
+	}
+	if smooth.whole() == 0 {
 		l.Spikes = wholeMass(l.Spikes)
-		l.Fit = judge(all, l.Dist())
+		l.Fit = judge(known, l.Uncut())
 		return l, nil
 	}
-	choice, err := choose(Families, binned(smooth), smooth, func(f Family, params []float64) *Goodness {
-		return judge(all, newLengthDist(f.Dist(params), l.Max, l.Spikes))
-	})
+	c := contest{families: Families, data: likely(smooth), plain: plain}
+	for i, f := range either {
+		c.folds[i] = likely(smooth.shareOf(f, data))
+	}
+	c.judge = func(f Family, params []float64) *Goodness { return judge(known, l.dist(f.Dist(params))) }
+	won, err := c.run()
 	if err != nil {
 		return nil, err
 	}
-	l.Family, l.Params, l.Fit, l.Closest, l.Rejected = choice.family, choice.params, choice.fit, choice.closest, choice.rejected
+	l.Family, l.Params, l.Fit, l.Closest, l.Rejected = won.family, won.params, won.fit, won.closest, won.rejected
+	l.addTail(c.data, known)
 	return l, nil
+}
+
+// judgedBins is how many lengths are told apart where models are judged; more of them
+// are grouped to 1 %.
+const judgedBins = 1500
+
+// addTail splices a tail to the family where the family misses the 99.9 % quantile and
+// the tail comes nearer, and spoils nothing else.
+func (l *Lengths) addTail(smooth, known Sample) {
+	miss := func(g *Goodness) float64 { return max(g.Q999, -g.Q999) }
+	if l.Family == histogram.Name || miss(l.Fit) <= max(acceptQ999, l.Fit.Noise.Q999) {
+		return
+	}
+	with := *l
+	if with.Tail = fitTail(smooth); with.Tail == nil || with.validate() != nil {
+		return
+	}
+	g := judge(known, with.Uncut())
+	if why, _ := g.misses(); why != "" || miss(g) >= miss(l.Fit) {
+		return
+	}
+	g.BIC, g.Bits = l.Fit.BIC, l.Fit.Bits
+	l.Tail, l.Fit = with.Tail, g
 }
 
 // wholeMass makes the masses add up to 1 where they are all there is.
@@ -54,82 +91,34 @@ func wholeMass(spikes []Spike) []Spike {
 	return spikes
 }
 
-// Dist returns the distribution that l describes. l must be valid.
+// Dist returns the distribution that l describes, cut where its limits cut. l must be valid.
 func (l *Lengths) Dist() *LengthDist {
+	d := l.Uncut()
+	if l.Censored != nil {
+		d.limits = l.Censored.At
+	}
+	return d
+}
+
+// Uncut returns the distribution of the lengths as they would be if no limit in
+// Censored had cut them. l must be valid.
+func (l *Lengths) Uncut() *LengthDist {
 	if l.Family == "" {
-		return newLengthDist(nil, l.Max, l.Spikes)
+		return l.dist(nil)
 	}
 	f, _ := lookup(Families, l.Family)
-	return newLengthDist(f.Dist(l.Params), l.Max, l.Spikes)
+	return l.dist(f.Dist(l.Params))
 }
 
-// A LengthDist is the distribution of a whole number of tokens.
-type LengthDist struct {
-	smooth      Dist
-	below, norm float64 // smooth mass under 1 token; inside 1..max
-	share       float64 // of the smooth part
-	max         float64
-	spikes      []Spike
-	ends        []float64 // cdf at each spike
-}
-
-func newLengthDist(d Dist, limit int32, spikes []Spike) *LengthDist {
-	l := &LengthDist{smooth: d, max: math.MaxInt32, share: 1, spikes: spikes}
+// WithLimit returns l as it would be if every length that would be greater than limit
+// were cut there, and nowhere else; 0 is no limit at all. What a limit cut whose rows
+// did not say so (Max, and a spike of the cause cap) stays cut.
+func (l *Lengths) WithLimit(limit int32) *Lengths {
+	out := *l
+	out.Censored, out.Fit = nil, nil
 	if limit > 0 {
-		l.max = float64(limit)
+		over := 1 - l.Uncut().CDF(float64(limit)-.5)
+		out.Censored = &Censored{Share: round(over), At: []Limit{{limit, 1}}}
 	}
-	for _, s := range spikes {
-		l.share -= s.Mass
-	}
-	if l.share <= 0 {
-		l.smooth = nil // rounded masses may add up to a little more than all
-	}
-	if l.smooth != nil {
-		lo, hi := at(d, .5), at(d, l.max+.5)
-		l.below, l.norm = lo.cdf, max(between(lo, hi), minNorm)
-	}
-	var mass float64
-	for _, s := range spikes {
-		mass += s.Mass
-		l.ends = append(l.ends, l.smoothCDF(float64(s.Value)+.5)+mass)
-	}
-	return l
-}
-
-// smoothCDF is the smooth part's contribution to the cdf.
-func (l *LengthDist) smoothCDF(x float64) float64 {
-	if l.smooth == nil || x <= .5 {
-		return 0
-	}
-	return l.share * min((l.smooth.CDF(min(x, l.max+.5))-l.below)/l.norm, 1)
-}
-
-// CDF returns the probability of a length of at most x tokens, where x is read in
-// the continuous coordinate in which the length k covers (k-1/2, k+1/2].
-func (l *LengthDist) CDF(x float64) float64 {
-	p := l.smoothCDF(x)
-	for _, s := range l.spikes {
-		if float64(s.Value) < x {
-			p += s.Mass
-		}
-	}
-	return p
-}
-
-// Quantile returns the length, a whole number, of the cdf p in (0, 1). It cuts by the
-// inverse cdf and never clamps: clamping would pile up mass at the limits.
-func (l *LengthDist) Quantile(p float64) float64 {
-	i := sort.SearchFloat64s(l.ends, p)
-	if l.smooth == nil {
-		return float64(l.spikes[min(i, len(l.spikes)-1)].Value)
-	}
-	if i < len(l.spikes) && p >= l.ends[i]-l.spikes[i].Mass {
-		return float64(l.spikes[i].Value)
-	}
-	for _, s := range l.spikes[:i] {
-		p -= s.Mass
-	}
-	q := l.smooth.Quantile(l.below + min(max(p/l.share, 0), 1)*l.norm)
-	// The inverse may leave the window by a rounding error, and only by that.
-	return min(max(math.Floor(q+.5), 1), l.max)
+	return &out
 }

@@ -3,6 +3,7 @@ package fit
 import (
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -16,6 +17,9 @@ func lognormalCounts(n int, mu, sigma float64) counts {
 	}
 	return c
 }
+
+// atOnce is whole lengths of one block of time.
+func atOnce(c counts) folded { return folded{{whole: c}} }
 
 // Smooth data has no spike, and planted ones are found with their mass and cause.
 func TestSpikes(t *testing.T) {
@@ -66,7 +70,7 @@ func TestCapIsNoPile(t *testing.T) {
 	for v, n := range lognormalCounts(30_000, 7, 1) {
 		c[min(v, 2048)] += n
 	}
-	l, err := fitLengths(c)
+	l, err := fitLengths(atOnce(c))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +108,7 @@ func TestLengthQuantileInvertsCDF(t *testing.T) {
 
 // Answers that are all alike are one spike and no family.
 func TestConstantLength(t *testing.T) {
-	l, err := fitLengths(counts{128: 100})
+	l, err := fitLengths(atOnce(counts{128: 100}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +151,7 @@ func TestHistogramWhereNothingFits(t *testing.T) {
 		peak := 400 * math.Pow(1.3, float64(r.IntN(20))) // twice as many as a mixture may have
 		c.add(int32(peak * (1 + .1*r.Float64())))
 	}
-	l, err := fitLengths(c)
+	l, err := fitLengths(atOnce(c))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +165,7 @@ func TestHistogramWhereNothingFits(t *testing.T) {
 
 // All that was tried is told: each with what it missed by.
 func TestRejectedSayWhy(t *testing.T) {
-	l, err := fitLengths(lognormalCounts(20_000, 5, 1.2))
+	l, err := fitLengths(atOnce(lognormalCounts(20_000, 5, 1.2)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,6 +178,45 @@ func TestRejectedSayWhy(t *testing.T) {
 	for _, c := range l.Rejected {
 		if c.Why == "" {
 			t.Errorf("%s lost for no reason", c.Family)
+		}
+	}
+}
+
+// Lengths that no profile was meant for are an error or a valid profile that is written
+// with finite numbers.
+func TestOddLengths(t *testing.T) {
+	short, wide := make(counts), make(counts)
+	for v := int32(1); v <= 30; v++ {
+		short[v%3+1]++
+		wide[v*v*v*1000+v]++
+	}
+	for name, f := range map[string]folded{
+		"nothing":       newFolded(),
+		"one":           {{whole: counts{5: 1}}},
+		"30 of 1 token": {{whole: counts{1: 30}}},
+		"two values":    {{whole: counts{1: 15, 1 << 30: 15}}},
+		"short":         {{whole: short}},
+		"wide":          {{whole: wide}},
+		"largest":       {{whole: counts{math.MaxInt32: 40, math.MaxInt32 - 1: 1}}},
+		"unlike folds":  {{whole: counts{5: 40}}, {whole: counts{500: 1, 501: 39}}},
+		"cut first":     {{whole: wide, cut: counts{1: 50}}},
+		"cut last":      {{whole: wide, cut: counts{math.MaxInt32: 30}}},
+		"all cut":       {{cut: counts{7: 30, 9: 3}}},
+	} {
+		l, err := fitLengths(f)
+		if err != nil {
+			continue
+		}
+		if err := l.validate(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := finite(reflect.ValueOf(l), ""); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, p := range []float64{1e-9, .3, .7, 1 - 1e-9} {
+			if q := l.Dist().Quantile(p); !(q >= 1 && q <= math.MaxInt32) {
+				t.Errorf("%s: quantile %g is %g", name, p, q)
+			}
 		}
 	}
 }

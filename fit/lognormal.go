@@ -1,20 +1,14 @@
 package fit
 
-import (
-	"math"
+import "math"
 
-	"gonum.org/v1/gonum/mathext"
-)
-
-var lognormal = Family{
-	Name: "lognormal", Params: []string{"mu", "sigma"},
-	Fit:  fitLognormal,
-	Dist: func(p []float64) Dist { return lognormalDist{p[0], p[1]} },
-}
+var lognormal = searched("lognormal", []string{"mu", "sigma"},
+	func(p []float64) Dist { return lognormalDist{p[0], p[1]} },
+	func(m moments) [][]float64 { return [][]float64{{m.mu, m.sd}} })
 
 var unitLognormal = searched("lognormal", []string{"sigma"},
 	func(p []float64) Dist { return lognormalDist{-p[0] * p[0] / 2, p[0]} },
-	func(_, cv2 float64) []float64 { return []float64{math.Sqrt(math.Log1p(cv2))} })
+	func(m moments) [][]float64 { return [][]float64{{m.sd}} })
 
 // lognormalDist is the distribution of exp(mu + sigma Z), Z standard normal.
 type lognormalDist struct{ mu, sigma float64 }
@@ -31,10 +25,3 @@ func (d lognormalDist) LogProb(x float64) float64 {
 func (d lognormalDist) CDF(x float64) float64      { return NormalCDF(d.z(x)) }
 func (d lognormalDist) Survival(x float64) float64 { return NormalCDF(-d.z(x)) }
 func (d lognormalDist) Quantile(p float64) float64 { return math.Exp(d.mu + d.sigma*NormalQuantile(p)) }
-
-// NormalCDF is the distribution function of the standard normal.
-func NormalCDF(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
-
-// NormalQuantile inverts NormalCDF. math.Erfcinv would not do: it goes through 1-x and
-// loses the lower tail.
-func NormalQuantile(p float64) float64 { return mathext.NormalQuantile(min(max(p, 0), 1)) }

@@ -4,24 +4,18 @@ import "math"
 
 var lomax = searched("lomax", []string{"alpha", "scale"},
 	func(p []float64) Dist { return lomaxDist{p[0], p[1]} },
-	func(mean, cv2 float64) []float64 {
-		a := lomaxAlpha(cv2)
-		return []float64{a, mean * (a - 1)}
+	func(m moments) [][]float64 {
+		var starts [][]float64
+		for _, alpha := range []float64{1.5, 6} { // each with the median exp(mu)
+			starts = append(starts, []float64{alpha, math.Exp(m.mu) / (math.Exp2(1/alpha) - 1)})
+		}
+		return starts
 	})
 
 // A mean exists only for alpha > 1, so that the unit Lomax is told by alpha-1.
 var unitLomax = searched("lomax", []string{"shape"},
 	func(p []float64) Dist { return lomaxDist{1 + p[0], p[0]} },
-	func(_, cv2 float64) []float64 { return []float64{lomaxAlpha(cv2) - 1} })
-
-// lomaxAlpha is the alpha of that squared coefficient of variation, a/(a-2), where
-// there is one.
-func lomaxAlpha(cv2 float64) float64 {
-	if cv2 <= 1.2 {
-		return 12
-	}
-	return 2 * cv2 / (cv2 - 1)
-}
+	func(moments) [][]float64 { return [][]float64{{.5}, {5}} })
 
 // lomaxDist is the Pareto of type II: F(x) = 1 - (1 + x/scale)^-alpha.
 type lomaxDist struct{ alpha, scale float64 }

@@ -1,13 +1,15 @@
 package fit
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 )
 
 var lognormalMix = Family{
 	Name: "lognormal_mix", Params: []string{"w", "mu", "sigma"},
-	Fit:     fitMixture,
+	Fit: fitMixture, refit: refitMixture, sizes: fitMixtures,
 	Dist:    func(p []float64) Dist { return newMixture(p) },
 	repeats: true, fixed: 1, together: checkWeights,
 }
@@ -44,9 +46,10 @@ func checkWeights(params []float64) error {
 	return nil
 }
 
+// params are in the order of mu, so that equal mixtures are equal.
 func (m mixture) params() []float64 {
 	var p []float64
-	for _, c := range m {
+	for _, c := range slices.SortedStableFunc(slices.Values(m), func(a, b component) int { return cmp.Compare(a.mu, b.mu) }) {
 		p = append(p, c.w, c.mu, c.sigma)
 	}
 	return p

@@ -18,34 +18,41 @@ apps:
   chat:
     requests: 1000
     weight: 1
-    rate:
-      width: 1m0s
-      mean: 8.3
-      relative: [0.5, 1.5]
     arrivals:
-      family: gamma
-      params: [0.9]
-      cv: 1.05
-    prompt:
-      family: lognormal
-      params: [6, 0.9]
-      max: 8192
-      spikes:
-        - value: 8192
-          mass: 0.02
-          cause: cap
-    output:
-      family: lognormal_mix
-      params: [0.6, 4, 0.5, 0.4, 6, 0.4]
-    dependence:
-      requests: 1000
-      spearman: 0.3
-      copula: 0.31
+      kind: curve
+      mean: 8.3
+      curve:
+        width: 1m0s
+        classes:
+          - share: 1
+            relative: [0.5, 1.5]
+            gaps:
+              family: gamma
+              params: [0.9]
+              cv: 1.05
+    classes:
+      - weight: 1
+        models:
+          large: 0.7
+        prompt:
+          family: lognormal
+          params: [6, 0.9]
+          max: 8192
+          spikes:
+            - value: 8192
+              mass: 0.02
+              cause: cap
+        output:
+          family: lognormal_mix
+          params: [0.6, 4, 0.5, 0.4, 6, 0.4]
+        dependence:
+          requests: 1000
+          fields: [prompt, output]
+          spearman: [0.3]
+          copula: [0.31]
     outcomes:
       error: 0.1
       ok: 0.9
-    models:
-      large: 0.7
 `
 
 func TestReadProfile(t *testing.T) {
@@ -53,7 +60,7 @@ func TestReadProfile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Source.Window != 2*time.Minute || p.Apps["chat"].Prompt.Max != 8192 {
+	if p.Source.Window != 2*time.Minute || p.Apps["chat"].Classes[0].Prompt.Max != 8192 {
 		t.Errorf("got %+v", p)
 	}
 	var buf bytes.Buffer
@@ -73,32 +80,32 @@ func TestReadProfileRefuses(t *testing.T) {
 		{"  by: app", "  by: user", "source.by"},
 		{"window: 2m0s", "window: -2m0s", "source.window"},
 		{"window: 2m0s", "window: soon", "line 4"},
-		{"weight: 1\n", "weight: 0.7\n", "add up to 0.7"},
-		{"weight: 1\n", "weight: .nan\n", "apps.chat.weight: NaN"},
-		{"mean: 8.3", "mean: 0", "apps.chat.rate.mean"},
-		{"mean: 8.3", "mean: .inf", "apps.chat.rate.mean"},
-		{"[0.5, 1.5]", "[0.5, 1.4]", "apps.chat.rate.relative: the mean"},
-		{"[0.5, 1.5]", "[-0.5, 2.5]", "apps.chat.rate.relative[0]"},
-		{"[0.5, 1.5]", "[1]", "apps.chat.rate.relative: a window"},
-		{"width: 1m0s", "width: 1ns", "apps.chat.rate.relative: a window"},
-		{"family: gamma", "family: beta", `apps.chat.arrivals.family: "beta"`},
-		{"params: [0.9]", "params: [0.9, 1]", "apps.chat.arrivals.params: gamma takes"},
-		{"params: [6, 0.9]", "params: [6, -0.9]", "apps.chat.prompt.params[1]: sigma"},
-		{"params: [6, 0.9]", "params: [.nan, 0.9]", "apps.chat.prompt.params[0]"},
-		{"params: [6, 0.9]", "params: [40, 0.9]", "apps.chat.prompt.params: almost nothing"},
-		{"[0.6, 4, 0.5, 0.4, 6, 0.4]", "[0.6, 4, 0.5, 0.3, 6, 0.4]", "apps.chat.output.params[0]: the weights"},
-		{"mass: 0.02", "mass: -0.02", "apps.chat.prompt.spikes[0]"},
-		{"mass: 0.02", "mass: 1.02", "apps.chat.prompt.spikes: the masses"},
-		{"- value: 8192", "- value: 0", "apps.chat.prompt.spikes[0].value"},
+		{"    weight: 1\n    arr", "    weight: 0.7\n    arr", "add up to 0.7"},
+		{"    weight: 1\n    arr", "    weight: .nan\n    arr", "apps.chat.weight: NaN"},
+		{"mean: 8.3", "mean: 0", "apps.chat.arrivals.mean"},
+		{"mean: 8.3", "mean: .inf", "apps.chat.arrivals.mean"},
+		{"[0.5, 1.5]", "[0.5, 1.4]", "apps.chat.arrivals.curve.classes[0].relative: mean"},
+		{"[0.5, 1.5]", "[-0.5, 2.5]", "apps.chat.arrivals.curve.classes[0].relative[0]"},
+		{"[0.5, 1.5]", "[1]", "apps.chat.arrivals.curve.classes[0].relative: a window"},
+		{"width: 1m0s", "width: 1ns", "apps.chat.arrivals.curve.classes[0].relative: a window"},
+		{"family: gamma", "family: beta", `apps.chat.arrivals.curve.classes[0].gaps.family: "beta"`},
+		{"params: [0.9]", "params: [0.9, 1]", "apps.chat.arrivals.curve.classes[0].gaps.params: gamma takes"},
+		{"params: [6, 0.9]", "params: [6, -0.9]", "apps.chat.classes[0].prompt.params[1]: sigma"},
+		{"params: [6, 0.9]", "params: [.nan, 0.9]", "apps.chat.classes[0].prompt.params[0]"},
+		{"params: [6, 0.9]", "params: [40, 0.9]", "apps.chat.classes[0].prompt.params: almost nothing"},
+		{"[0.6, 4, 0.5, 0.4, 6, 0.4]", "[0.6, 4, 0.5, 0.3, 6, 0.4]", "apps.chat.classes[0].output.params[0]: the weights"},
+		{"mass: 0.02", "mass: -0.02", "apps.chat.classes[0].prompt.spikes[0]"},
+		{"mass: 0.02", "mass: 1.02", "apps.chat.classes[0].prompt.spikes: the masses"},
+		{"- value: 8192", "- value: 0", "apps.chat.classes[0].prompt.spikes[0].value"},
 		{"- value: 8192", "- value: 9000", "above max"},
-		{"cause: cap", "cause: bug", "apps.chat.prompt.spikes[0]"},
-		{"copula: 0.31", "copula: 1.31", "apps.chat.dependence.copula"},
+		{"cause: cap", "cause: bug", "apps.chat.classes[0].prompt.spikes[0]"},
+		{"copula: [0.31]", "copula: [1.31]", "apps.chat.classes[0].dependence.copula"},
 		{"error: 0.1", "error: 0.2", "apps.chat.outcomes"},
 		{"error: 0.1", "oops: 0.1", "apps.chat.outcomes.oops"},
-		{"large: 0.7", "large: 1.7", "apps.chat.models"},
-		{"large: 0.7", "large: -0.7", "apps.chat.models.large"},
+		{"large: 0.7", "large: 1.7", "apps.chat.classes[0].models"},
+		{"large: 0.7", "large: -0.7", "apps.chat.classes[0].models.large"},
 		{"  chat:\n", "  chat:\n    weight: 1\n", "already defined"},
-		{"models:\n      large: 0.7\n", "models: {}\n---\nprofile: 1\n", "more than one YAML document"},
+		{"outcomes:\n      error: 0.1\n      ok: 0.9\n", "outcomes: {}\n---\nprofile: 1\n", "more than one YAML document"},
 		{sample, "profile: 1\nsource: {window: 1s, by: app}\n", "apps: there is none"},
 		{sample, "profile: 1\nsource: {window: 1s, by: app}\napps: {chat: }\n", "apps.chat: is empty"},
 		{sample, "", "EOF"},
@@ -117,7 +124,7 @@ func TestReadProfileRefuses(t *testing.T) {
 // Whatever is accepted can be written, and is then accepted again, the same.
 func FuzzReadProfile(f *testing.F) {
 	f.Add([]byte(sample))
-	f.Add([]byte("profile: 1\nsource: {window: 1s, by: none}\napps: {default: {weight: 1, rate: {width: 1s, mean: 1, relative: [1]}, arrivals: {family: exponential}}}"))
+	f.Add([]byte("profile: 1\nsource: {window: 1s, by: none}\napps: {default: {weight: 1, classes: [{weight: 1}], arrivals: {kind: curve, mean: 1, curve: {width: 1s, classes: [{share: 1, relative: [1], gaps: {family: exponential}}]}}}}"))
 	f.Add([]byte("a: &a [*a]"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p, err := ReadProfile(bytes.NewReader(data))

@@ -2,40 +2,8 @@ package fit
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
 )
-
-// Ranks of ties are their mean: x = 1 2 2 3 has the ranks 1 2.5 2.5 4, so that
-// Spearman with y = 1 2 3 4 is 4.5/sqrt(4.5*5).
-func TestSpearmanTakesMidRanks(t *testing.T) {
-	got := Spearman([]Pair{{1, 1, 1}, {2, 2, 1}, {2, 3, 1}, {3, 4, 1}})
-	if want := 4.5 / math.Sqrt(4.5*5); math.Abs(got-want) > 1e-12 {
-		t.Errorf("got %g, want %g", got, want)
-	}
-}
-
-// Counting a pair n times is the same as naming it n times.
-func TestSpearmanCounts(t *testing.T) {
-	var named, counted []Pair
-	r := rand.New(rand.NewPCG(5, 6))
-	for range 50 {
-		p := Pair{float64(r.IntN(8)), float64(r.IntN(8)), float64(1 + r.IntN(4))}
-		counted = append(counted, p)
-		for range int(p.N) {
-			named = append(named, Pair{p.X, p.Y, 1})
-		}
-	}
-	if a, b := Spearman(named), Spearman(counted); math.Abs(a-b) > 1e-12 {
-		t.Errorf("named %g, counted %g", a, b)
-	}
-}
-
-func TestSpearmanOfConstantIsUnknown(t *testing.T) {
-	if s := Spearman([]Pair{{1, 1, 5}, {1, 2, 5}}); !math.IsNaN(s) {
-		t.Errorf("got %g, want NaN", s)
-	}
-}
 
 // KS and W1 of a sample of 1, 2, 3, 4 against the uniform on (0, 4]: nothing apart.
 // Against the uniform on (1, 5] they are a quarter and 1 less what lies past the sample.

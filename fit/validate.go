@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -41,14 +42,14 @@ func (p *Profile) Validate() error {
 			return fmt.Errorf("apps.%s.%w", name, err)
 		}
 		weights += a.Weight
-		means += a.Rate.Mean
+		means += a.Arrivals.Mean
 	}
 	if math.Abs(weights-1) > shareSlack {
 		return fmt.Errorf("apps: the weights add up to %g, not 1", weights)
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Apps)) {
-		if a := p.Apps[name]; math.Abs(a.Weight-a.Rate.Mean/means) > shareSlack {
-			return fmt.Errorf("apps.%s.weight: is %g, but its rate.mean is %.4g of all", name, a.Weight, a.Rate.Mean/means)
+		if a := p.Apps[name]; math.Abs(a.Weight-a.Arrivals.Mean/means) > shareSlack {
+			return fmt.Errorf("apps.%s.weight: is %g, but its arrivals.mean is %.4g of all", name, a.Weight, a.Arrivals.Mean/means)
 		}
 	}
 	return nil
@@ -96,20 +97,21 @@ func (a *App) validate(window time.Duration) error {
 	if a.Weight <= 0 || a.Weight > 1 {
 		return fmt.Errorf("weight: %g does not lie in 0..1", a.Weight)
 	}
-	if err := a.Rate.validate(window); err != nil {
-		return fmt.Errorf("rate.%w", err)
+	if len(a.Classes) == 0 || len(a.Classes) > mostClasses+1 {
+		return fmt.Errorf("classes: there are %d; it may be 1 to %d", len(a.Classes), mostClasses+1)
 	}
-	if err := valid(GapFamilies, a.Arrivals.Family, a.Arrivals.Params); err != nil {
+	var weights float64
+	for i := range a.Classes {
+		if err := a.Classes[i].validate(); err != nil {
+			return fmt.Errorf("classes[%d].%w", i, err)
+		}
+		weights += a.Classes[i].Weight
+	}
+	if math.Abs(weights-1) > shareSlack {
+		return fmt.Errorf("classes: the weights add up to %g, not 1", weights)
+	}
+	if err := a.Arrivals.validate(window, len(a.Classes)); err != nil {
 		return fmt.Errorf("arrivals.%w", err)
-	}
-	if err := a.Prompt.validate(); err != nil {
-		return fmt.Errorf("prompt.%w", err)
-	}
-	if err := a.Output.validate(); err != nil {
-		return fmt.Errorf("output.%w", err)
-	}
-	if d := a.Dependence; d != nil && math.Abs(d.Copula) > 1 {
-		return fmt.Errorf("dependence.copula: %g does not lie in -1..1", d.Copula)
 	}
 	if s := total(a.Outcomes); len(a.Outcomes) > 0 && math.Abs(s-1) > shareSlack {
 		return fmt.Errorf("outcomes: the shares add up to %g, not 1", s)
@@ -119,15 +121,58 @@ func (a *App) validate(window time.Duration) error {
 			return fmt.Errorf("outcomes.%s: no such status, or a negative share", s)
 		}
 	}
-	for _, m := range slices.Sorted(maps.Keys(a.Models)) {
-		if a.Models[m] < 0 {
+	return errors.Join(
+		within("failures", a.Failures, func() error { return a.Failures.validate(window) }),
+		within("sessions", a.Sessions, a.Sessions.validate),
+		within("clients", a.Clients, a.Clients.validate),
+	)
+}
+
+// within runs check if there is something to check, and says where an error is.
+func within[T any](path string, of *T, check func() error) error {
+	if of == nil {
+		return nil
+	}
+	if err := check(); err != nil {
+		return fmt.Errorf("%s.%w", path, err)
+	}
+	return nil
+}
+
+func (c *Class) validate() error {
+	if c.Weight <= 0 || c.Weight > 1 {
+		return fmt.Errorf("weight: %g does not lie in 0..1", c.Weight)
+	}
+	for _, m := range slices.Sorted(maps.Keys(c.Models)) {
+		if c.Models[m] < 0 {
 			return fmt.Errorf("models.%s: the share is negative", m)
 		}
 	}
-	if s := total(a.Models); s > 1+shareSlack {
+	if s := total(c.Models); s > 1+shareSlack {
 		return fmt.Errorf("models: the shares add up to %g, more than 1", s)
 	}
-	return nil
+	return errors.Join(
+		within("prompt", c.Prompt, c.Prompt.validate),
+		within("output", c.Output, c.Output.validate),
+		within("reasoning", c.Reasoning, c.Reasoning.validate),
+		within("cached", c.Cached, c.Cached.validate),
+		within("dependence", c.Dependence, c.Dependence.validate),
+	)
+}
+
+func (s *Sessions) validate() error {
+	if !(s.Share > 0 && s.Share <= 1+shareSlack) {
+		return fmt.Errorf("share: %g does not lie in 0..1", s.Share)
+	}
+	if s.Pauses != nil {
+		if err := valid(GapFamilies, s.Pauses.Family, s.Pauses.Params); err != nil {
+			return fmt.Errorf("pauses.%w", err)
+		}
+		if s.Pauses.Mean <= 0 {
+			return fmt.Errorf("pauses.mean: %g seconds is none", s.Pauses.Mean)
+		}
+	}
+	return within("turns", s.Turns, s.Turns.validate)
 }
 
 func total[K comparable](shares map[K]float64) (sum float64) {
@@ -135,30 +180,6 @@ func total[K comparable](shares map[K]float64) (sum float64) {
 		sum += s
 	}
 	return sum
-}
-
-func (r *Rate) validate(window time.Duration) error {
-	if r.Mean <= 0 {
-		return fmt.Errorf("mean: %g requests a second is no rate", r.Mean)
-	}
-	if r.Width <= 0 {
-		return fmt.Errorf("width: %v is not a time span", r.Width)
-	}
-	if cells := int64((window-1)/r.Width) + 1; int64(len(r.Relative)) != cells {
-		return fmt.Errorf("relative: a window of %v has %d cells of %v, not %d", window, cells, r.Width, len(r.Relative))
-	}
-	var sum float64
-	for i, v := range r.Relative {
-		if v < 0 {
-			return fmt.Errorf("relative[%d]: %g is negative", i, v)
-		}
-		start := time.Duration(i) * r.Width
-		sum += v * (min(start+r.Width, window) - start).Seconds()
-	}
-	if mean := sum / window.Seconds(); math.Abs(mean-1) > shareSlack {
-		return fmt.Errorf("relative: the mean over the window is %g, not 1", mean)
-	}
-	return nil
 }
 
 func valid(families []Family, name string, params []float64) error {
@@ -189,7 +210,13 @@ func (l *Lengths) validate() error {
 	if mass > 1+shareSlack {
 		return fmt.Errorf("spikes: the masses add up to %g, more than 1", mass)
 	}
+	if err := l.Censored.validate(); err != nil {
+		return fmt.Errorf("censored.%w", err)
+	}
 	if l.Family == "" {
+		if l.Tail != nil {
+			return fmt.Errorf("tail: there is no family that it could be the tail of")
+		}
 		if math.Abs(mass-1) > shareSlack {
 			return fmt.Errorf("spikes: without a family the masses must add up to 1, not %g", mass)
 		}
@@ -198,7 +225,14 @@ func (l *Lengths) validate() error {
 	if err := valid(Families, l.Family, l.Params); err != nil {
 		return err
 	}
-	if d := l.Dist(); d.smooth != nil && !(d.norm > minNorm) {
+	if err := l.Tail.validate(); err != nil {
+		return fmt.Errorf("tail.%w", err)
+	}
+	f, _ := lookup(Families, l.Family)
+	if l.Tail != nil && !(f.Dist(l.Params).CDF(l.Tail.From) > minNorm) {
+		return fmt.Errorf("tail.from: almost nothing of this %s lies below %g", l.Family, l.Tail.From)
+	}
+	if d := l.Uncut(); d.smooth != nil && !(d.norm > minNorm) {
 		return fmt.Errorf("params: almost nothing of this %s lies in 1..%g", l.Family, d.max)
 	}
 	return nil

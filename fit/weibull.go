@@ -4,18 +4,19 @@ import "math"
 
 var weibull = searched("weibull", []string{"shape", "scale"},
 	func(p []float64) Dist { return weibullDist{p[0], p[1]} },
-	func(mean, cv2 float64) []float64 {
-		k := weibullShape(cv2)
-		return []float64{k, mean / math.Gamma(1+1/k)}
+	func(m moments) [][]float64 {
+		k := weibullShape(m)
+		return [][]float64{{k, math.Exp(m.mu + eulerGamma/k)}, {1, m.mean}}
 	})
 
 var unitWeibull = searched("weibull", []string{"shape"},
 	func(p []float64) Dist { return weibullDist{p[0], 1 / math.Gamma(1+1/p[0])} },
-	func(_, cv2 float64) []float64 { return []float64{weibullShape(cv2)} })
+	func(m moments) [][]float64 { return [][]float64{{weibullShape(m)}} })
 
-// weibullShape is the shape of about that squared coefficient of variation
-// (Justus et al., 1978: CV^-1.086).
-func weibullShape(cv2 float64) float64 { return min(max(math.Pow(cv2, -.543), .1), 50) }
+const eulerGamma = 0.5772156649015329
+
+// weibullShape is the shape of that deviation of the logarithm, pi/(sqrt(6) k).
+func weibullShape(m moments) float64 { return min(max(math.Pi/math.Sqrt(6)/m.sd, .1), 50) }
 
 // weibullDist is F(x) = 1 - exp(-(x/scale)^shape).
 type weibullDist struct{ shape, scale float64 }

@@ -16,10 +16,14 @@ source: {requests: 1000, window: 10m, by: none}
 apps:
   default:
     weight: 1
-    rate: {width: 10m, mean: 2, relative: [1]}
-    arrivals: {family: exponential}
-    prompt: {family: lognormal, params: [6, 1], max: 8192}
-    output: {family: lognormal, params: [5, 0.8]}
+    arrivals:
+      kind: curve
+      mean: 2
+      curve: {width: 10m, classes: [{share: 1, relative: [1], gaps: {family: exponential}}]}
+    classes:
+      - weight: 1
+        prompt: {family: lognormal, params: [6, 1], max: 8192}
+        output: {family: lognormal, params: [5, 0.8]}
 `
 
 // Three requests of a profile written by hand, at ten times its rate.
@@ -42,7 +46,7 @@ func ExampleNew() {
 		fmt.Println(rec.Arrival.Round(time.Millisecond), rec.PromptTokens.V, rec.OutputTokens.V)
 	}
 	// Output:
-	// 77ms 662 86
-	// 96ms 101 86
-	// 138ms 504 281
+	// 4ms 70 399
+	// 18ms 662 86
+	// 63ms 501 416
 }

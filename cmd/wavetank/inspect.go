@@ -11,8 +11,8 @@ import (
 
 func inspectCommand(e *env) *cli.Command {
 	return &cli.Command{
-		Name: "inspect", Usage: "say what is in a trace and what is wrong with it", ArgsUsage: "TRACE|LOG",
-		Description: "Counts, rates, gaps and lengths, exact and not sampled, and what a fit or a\nreplay must know about the trace. A log is read as convert would.",
+		Name: "inspect", Usage: "say what is in a trace and what is wrong with it", ArgsUsage: "TRACE|LOG|PROFILE",
+		Description: "Counts, rates, gaps and lengths, exact and not sampled, and what a fit or a\nreplay must know about the trace. A log is read as convert would.\nOf a profile (.yaml): what it would make, per application.",
 		Flags: append(logFlags(),
 			&cli.BoolFlag{Name: "json", Usage: "write JSON"},
 			&cli.StringSliceFlag{Name: "fail-on", Usage: "exit with 3 if there is a finding of check `NAME`; may be repeated"},
@@ -25,6 +25,9 @@ func (e *env) inspect(c *cli.Context) error {
 	path, err := one(c, "trace")
 	if err != nil {
 		return err
+	}
+	if isProfile(path) {
+		return e.inspectProfile(c, path)
 	}
 	o, err := logOptions(c)
 	if err != nil {
@@ -43,6 +46,18 @@ func (e *env) inspect(c *cli.Context) error {
 		return err
 	}
 	return failOn(facts, c.StringSlice("fail-on"))
+}
+
+func (e *env) inspectProfile(c *cli.Context, path string) error {
+	if c.IsSet("fail-on") {
+		return usage("--fail-on names checks of a trace, and %s is a profile", path)
+	}
+	p, err := e.readProfile(path)
+	if err != nil {
+		return err
+	}
+	facts := factsOfProfile(p)
+	return writeAs(e.stdout, c.Bool("json"), facts, facts.WriteText)
 }
 
 // failOn makes an error of findings that must not be.

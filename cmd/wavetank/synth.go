@@ -18,21 +18,29 @@ import (
 
 func synthCommand(e *env) *cli.Command {
 	return &cli.Command{
-		Name: "synth", Usage: "make a trace of profiles", ArgsUsage: "PROFILE[=SHARE]...",
-		Description: "Shares are of the requests: chat.yaml=.7 rag.yaml=.3. Without shares each profile\ncomes at its own rate. Equal profiles, flags and seed give equal bytes.",
+		Name: "synth", Usage: "make a trace of profiles", ArgsUsage: "PROFILE[=SHARE]... | --prompt-tokens N --output-tokens N",
+		Description: "Shares are of the requests: chat.yaml=.7 rag.yaml=.3. Without shares each profile\ncomes at its own rate. Equal profiles, flags and seed give equal bytes.\n\nA plain workload needs no profile: lengths such as 128, 100-200 (uniform) or\n128,512,2048 (a grid, all pairs in turn), at a rate or all at once. It measures a\nserver at one point and is not like anybody's traffic.",
 		Flags: append(outputFlags("the trace"),
 			&cli.DurationFlag{Name: "for", Usage: "length of the trace (default: as the longest profile's source)"},
 			&cli.Int64Flag{Name: "count", Usage: "at most so many requests"},
 			&cli.StringFlag{Name: "rate", Usage: "requests of all profiles together, such as 20/s or 300/m (default: the profiles' own)"},
+			&cli.Float64Flag{Name: "users", Usage: "times as many users, independent of each other; in place of --rate", Value: 1},
+			&cli.Float64Flag{Name: "faster", Usage: "the same users, so many times as fast", Value: 1},
+			&cli.StringFlag{Name: "mode", Usage: "reproduce what was recorded in its order, or extend it", Value: string(synth.Reproduce)},
+			&cli.IntFlag{Name: "select", Usage: "of compact arrivals: draw so many spans and keep the one nearest to what was recorded (default: as the profile says)"},
 			&cli.Uint64Flag{Name: "seed", Usage: "of the random numbers"},
+			&cli.StringFlag{Name: "prompt-tokens", Usage: "of a plain workload: `LENGTHS` of the prompts"},
+			&cli.StringFlag{Name: "output-tokens", Usage: "of a plain workload: `LENGTHS` of the answers"},
+			&cli.StringFlag{Name: "arrivals", Usage: "of a plain workload: poisson, constant or at-once (default: poisson)"},
 		),
 		Action: e.synth,
 	}
 }
 
 func (e *env) synth(c *cli.Context) error {
-	if c.NArg() == 0 {
-		return hint(usage("synth takes the profiles to draw from"), "wavetank synth --help")
+	source := e.profiles
+	if c.IsSet("prompt-tokens") || c.IsSet("output-tokens") || c.IsSet("arrivals") {
+		source = plainWorkload
 	}
 	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt)
 	defer stop()
@@ -40,25 +48,18 @@ func (e *env) synth(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	parts, sources, err := e.readParts(c.Args().Slice())
+	r, m, err := source(c, rate)
 	if err != nil {
 		return err
 	}
 	seed := c.Uint64("seed")
-	g, err := synth.New(parts, synth.Options{For: c.Duration("for"), Count: c.Int64("count"), Rate: rate, Seed: seed})
-	if err != nil {
-		return err
-	}
-	for _, note := range g.Notes() {
-		e.warn("%s", note)
-	}
-	m := e.stamp(traces.Meta{Kind: traces.KindTrace, Seed: &seed, Sources: sources, Notes: g.Notes()})
-	w, err := e.createTrace(c, m)
+	m.Kind, m.Seed = traces.KindTrace, &seed
+	w, err := e.createTrace(c, e.stamp(m))
 	if err != nil {
 		return err
 	}
 	defer w.Discard()
-	if _, err := traces.Copy(w, bound(ctx, g)); err != nil {
+	if _, err := traces.Copy(w, bound(ctx, r)); err != nil {
 		return err
 	}
 	if err := w.Close(); err != nil {
@@ -66,6 +67,56 @@ func (e *env) synth(c *cli.Context) error {
 	}
 	e.warn("wrote %d rows to %s", w.Rows(), c.String("output"))
 	return nil
+}
+
+// profiles is the source of what the arguments' profiles say.
+func (e *env) profiles(c *cli.Context, rate float64) (r traces.Reader, m traces.Meta, err error) {
+	if c.NArg() == 0 {
+		return nil, m, hint(usage("synth takes the profiles to draw from"), "a plain workload takes --prompt-tokens and --output-tokens instead")
+	}
+	parts, sources, err := e.readParts(c.Args().Slice())
+	if err != nil {
+		return nil, m, err
+	}
+	g, err := synth.New(parts, synthOptions(c, rate))
+	if err != nil {
+		return nil, m, err
+	}
+	for _, note := range g.Notes() {
+		e.warn("%s", note)
+	}
+	return g, traces.Meta{Sources: sources, Notes: g.Notes()}, nil
+}
+
+// plainWorkload is the source of what the flags alone say.
+func plainWorkload(c *cli.Context, rate float64) (r traces.Reader, m traces.Meta, err error) {
+	if c.NArg() > 0 {
+		return nil, m, usage("a plain workload takes no profile: leave out %q, or the flags --prompt-tokens, --output-tokens and --arrivals", c.Args().First())
+	}
+	prompt, err1 := synth.ParseTokens(c.String("prompt-tokens"))
+	output, err2 := synth.ParseTokens(c.String("output-tokens"))
+	if err1 != nil || err2 != nil {
+		return nil, m, hint(usage("%w", errors.Join(err1, err2)), "a plain workload takes both --prompt-tokens and --output-tokens")
+	}
+	p := synth.Plain{
+		Prompt: prompt, Output: output, Pace: synth.Pace(c.String("arrivals")), Rate: rate,
+		Count: c.Int64("count"), For: c.Duration("for"), Seed: c.Uint64("seed"),
+	}
+	if r, err = p.Reader(); err != nil {
+		return nil, m, usage("%w", err)
+	}
+	return r, traces.Meta{Notes: []string{p.String()}}, nil
+}
+
+func synthOptions(c *cli.Context, rate float64) synth.Options {
+	o := synth.Options{
+		For: c.Duration("for"), Count: c.Int64("count"), Rate: rate, Faster: c.Float64("faster"),
+		Mode: synth.Mode(c.String("mode")), Select: c.Int("select"), Seed: c.Uint64("seed"),
+	}
+	if c.IsSet("users") {
+		o.Users = c.Float64("users")
+	}
+	return o
 }
 
 // readParts reads arguments of the form PROFILE or PROFILE=SHARE.

@@ -1,0 +1,152 @@
+package fit
+
+import (
+	"math"
+	"math/rand/v2"
+	"time"
+)
+
+// An intensity is the rate of one span as a model drew it: pieces of time with the
+// requests that are due in each.
+type intensity struct {
+	ends []float64 // of the pieces, in seconds
+	due  []float64 // requests in each
+	mix  []float64 // cumulative shares of the classes: a row for each piece, or one for all
+	k    int       // classes
+}
+
+func (l *intensity) reset(classes int) {
+	l.ends, l.due, l.mix, l.k = l.ends[:0], l.due[:0], l.mix[:0], classes
+}
+
+func (l *intensity) add(end, due float64) {
+	l.ends, l.due = append(l.ends, end), append(l.due, due)
+}
+
+func (l *intensity) total() (sum float64) {
+	for _, d := range l.due {
+		sum += d
+	}
+	return sum
+}
+
+func (l *intensity) scale(by float64) {
+	for i := range l.due {
+		l.due[i] *= by
+	}
+}
+
+// setMix appends the cumulative form of shares, which need not add up to 1.
+func (l *intensity) setMix(shares []float64) {
+	var sum, total float64
+	for _, s := range shares {
+		total += s
+	}
+	for _, s := range shares {
+		sum += s
+		l.mix = append(l.mix, sum/total)
+	}
+}
+
+// class is that of a request in a piece.
+func (l *intensity) class(piece int, u float64) uint8 {
+	row := l.mix
+	if len(row) > l.k {
+		row = row[piece*l.k : (piece+1)*l.k]
+	}
+	for c := range l.k - 1 {
+		if u < row[c] {
+			return uint8(c)
+		}
+	}
+	return uint8(l.k - 1)
+}
+
+// A span is arrivals, sorted, with the class of each.
+type span struct {
+	times []time.Duration
+	class []uint8
+}
+
+// points fills s with the renewal process whose gaps in operational time, in which
+// l is 1 everywhere, are Gamma(shape) of mean 1. Shape 1 is a Poisson process. The
+// number of arrivals is left to chance: gaps are never made to fill the span.
+func (l *intensity) points(s *span, shape, factor float64, r *rand.Rand) {
+	s.times, s.class = s.times[:0], s.class[:0]
+	gap := gammaDraws(shape)
+	need, start := gap(r)/factor, 0.
+	for i, end := range l.ends {
+		due, done := l.due[i], 0.
+		for need <= due-done {
+			done += need
+			at := start + (end-start)*done/due
+			s.times = append(s.times, time.Duration(at*1e9))
+			s.class = append(s.class, l.class(i, r.Float64()))
+			need = gap(r) / factor
+		}
+		need -= due - done
+		start = end
+	}
+}
+
+// openUniform is uniform in the open interval (0, 1).
+func openUniform(r *rand.Rand) float64 { return (float64(r.Uint64()>>12) + .5) / (1 << 52) }
+
+func normal(r *rand.Rand) float64 { return NormalQuantile(openUniform(r)) }
+
+// stratified returns n uniforms in random order, one in each n-th of (0, 1), so that
+// every quantile band occurs once: a rare long burst comes in each span that is as
+// long as the one which it was seen in.
+func stratified(r *rand.Rand, n int) []float64 {
+	out := make([]float64, n)
+	for i, p := range r.Perm(n) {
+		out[i] = (float64(p) + openUniform(r)) / float64(n)
+	}
+	return out
+}
+
+// gammaDraws returns what draws of Gamma(shape) of mean 1, by rejection (Marsaglia
+// and Tsang, 2000): a fiftieth of the time that its quantile takes.
+func gammaDraws(shape float64) func(*rand.Rand) float64 {
+	if shape == 1 {
+		return func(r *rand.Rand) float64 { return -math.Log(openUniform(r)) }
+	}
+	boost := shape < 1 // then draw of shape+1 and multiply by U^(1/shape)
+	a := shape
+	if boost {
+		a++
+	}
+	d := a - 1./3
+	c := 1 / math.Sqrt(9*d)
+	return func(r *rand.Rand) float64 {
+		for {
+			x := normal(r)
+			v := 1 + c*x
+			if v <= 0 {
+				continue
+			}
+			v = v * v * v
+			if u := openUniform(r); u >= 1-.0331*x*x*x*x && math.Log(u) >= x*x/2+d-d*v+d*math.Log(v) {
+				continue
+			}
+			if boost {
+				return d * v * math.Exp(math.Log(openUniform(r))/shape) / shape
+			}
+			return d * v / shape
+		}
+	}
+}
+
+// An ornstein is a stationary Ornstein-Uhlenbeck process of variance 1 at equal steps.
+type ornstein struct{ x, keep, kick float64 }
+
+func newOrnstein(r *rand.Rand, step, tau float64) ornstein {
+	keep := math.Exp(-step / tau)
+	return ornstein{normal(r), keep, math.Sqrt(1 - keep*keep)}
+}
+
+func (o *ornstein) next(r *rand.Rand) float64 {
+	x := o.x
+	o.x = o.keep*o.x + o.kick*normal(r)
+	return x
+}
