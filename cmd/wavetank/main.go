@@ -17,7 +17,7 @@ func main() {
 
 // commands are all commands, in the order of the work.
 var commands = []func(*env) *cli.Command{
-	demoCommand, convertCommand, inspectCommand, fitCommand, synthCommand, replayCommand, reportCommand, simCommand,
+	demoCommand, convertCommand, inspectCommand, fitCommand, synthCommand, replayCommand, reportCommand, compareCommand, simCommand,
 }
 
 // run is the whole program, so that tests can call it. The result of a command
