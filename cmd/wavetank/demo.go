@@ -28,7 +28,9 @@ func demoCommand(e *env) *cli.Command {
 var demoSteps = []struct{ about, command string }{
 	{"a log becomes a trace", "convert DIR/AzureLLMInferenceTrace_conv.csv.gz --app chat -o DIR/conv.arrow"},
 	{"what is in it, and what is wrong with it", "inspect DIR/conv.arrow"},
-	{"its lengths, dependence and arrivals become a profile that can be shared", "fit DIR/conv.arrow -o DIR/conv.yaml"},
+	{"its kinds of requests, their lengths and arrivals become a profile", "fit DIR/conv.arrow -o DIR/conv.yaml"},
+	{"what the profile says", "inspect DIR/conv.yaml"},
+	{"how near what it makes comes to the real hour, and whether a server would notice", "compare DIR/conv.arrow DIR/conv.yaml"},
 	{"the profile becomes traffic of any length and rate", "synth DIR/conv.yaml --for 20s --rate 20/s --seed 1 -o DIR/synth.arrow"},
 	{"the recorded hour, played in virtual time", "replay DIR/conv.arrow --target sim -o DIR/hour.arrow"},
 	{"what came back", "report DIR/hour.arrow"},
