@@ -81,18 +81,20 @@ func (b *Batch) Place(seq uint64, start time.Duration, line uint64) {
 	b.order.move(start, seq-uint64(b.rows))
 }
 
-var seqColumn, arrivalColumn, sourceRowColumn = columnIndex["seq"], columnIndex["arrival_ns"], columnIndex["source_row"]
+var seqColumn, arrivalColumn, sourceRowColumn, bodyColumn = columnIndex["seq"], columnIndex["arrival_ns"], columnIndex["source_row"], columnIndex["body"]
 
-// full tells whether b is to be written before another row is added.
+// full tells whether b is to be written before another row is added. Bodies, which
+// Arrow's 32-bit offsets must reach, are looked at row by row.
 func (b *Batch) full() bool {
-	return b.rows == batchRows || b.rows%batchStep == 0 && b.bytes() > batchBytes
+	return b.rows == batchRows || b.rows%batchStep == 0 && b.bytes() > batchBytes ||
+		b.has.has(bodyColumn) && len(b.vectors[bodyColumn].data) > batchBytes
 }
 
 // room returns how many rows of o, from one on, can be added before b is full.
 func (b *Batch) room(o *Batch, from int) int {
 	n := min(o.rows-from, batchRows-b.rows)
 	if b.bytes()+o.bytes() > batchBytes {
-		n = min(n, batchStep-b.rows%batchStep)
+		n = 1
 	}
 	return n
 }
@@ -133,6 +135,9 @@ func placeOf(rec *Record) place { return place{rec.Arrival, rec.Seq} }
 func (p place) before(q place) bool {
 	return p.arrival < q.arrival || p.arrival == q.arrival && p.seq < q.seq
 }
+
+// before is the order of a trace file.
+func before(a, b *Record) bool { return placeOf(a).before(placeOf(b)) }
 
 // An order is what a writer must know of the places of rows.
 type order struct {

@@ -96,6 +96,18 @@ func TestLargeRows(t *testing.T) {
 	if most := 3000 * 9000 / batchBytes; f.batches < most/3 || f.batches > 2*most {
 		t.Errorf("%d batches", f.batches)
 	}
+	for i := range recs[:20] { // fewer than batchStep, and each nearly a batch
+		recs[i].Body = bytes.Repeat([]byte{byte(i)}, batchBytes-1)
+	}
+	holdBatches(t, Meta{Kind: KindTrace}, recs[:20], rnd)
+	write(t, path+"2", Meta{}, recs[:20])
+	if f, err = Open(path + "2"); err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if f.batches != 10 {
+		t.Errorf("%d batches, want one for every two rows", f.batches)
+	}
 }
 
 // An end of file that is the writer's is no end of the trace.

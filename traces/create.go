@@ -1,7 +1,6 @@
 package traces
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -43,13 +42,6 @@ type FileWriter struct {
 	closed  bool
 }
 
-// A part is a file of rows that all have the same columns. A trace that gains a
-// column after its first batch goes on in a second part.
-type part struct {
-	f   *os.File
-	enc *encoder
-}
-
 // Create begins a trace at path; "-" is standard output.
 func Create(path string, m Meta, o CreateOptions) (*FileWriter, error) {
 	if path == "-" {
@@ -89,13 +81,6 @@ func newFileWriter(path string, out io.Writer, m Meta) *FileWriter {
 	return &FileWriter{path: path, out: out, meta: m, journal: m.Kind == KindRun, seen: requiredSet}
 }
 
-func partial(path string, i int) string {
-	if i == 0 {
-		return path + ".partial"
-	}
-	return fmt.Sprintf("%s.partial%d", path, i)
-}
-
 // Write adds a row.
 func (w *FileWriter) Write(rec *Record) error {
 	w.mu.Lock()
@@ -132,9 +117,6 @@ func (w *FileWriter) added(n int) error {
 	}
 	return w.err
 }
-
-// before is the order of a trace file.
-func before(a, b *Record) bool { return placeOf(a).before(placeOf(b)) }
 
 func (w *FileWriter) flushLater() {
 	if w.timer != nil {
@@ -181,33 +163,6 @@ func (w *FileWriter) newPart(set columnSet) error {
 	return nil
 }
 
-func createPart(path string, set columnSet, m Meta) (*part, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o644)
-	if err != nil {
-		return nil, err
-	}
-	enc, err := newEncoder(f, set, m)
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return &part{f, enc}, nil
-}
-
-// abandon closes a part that will not be whole.
-func (p *part) abandon() {
-	p.enc.wait()
-	p.f.Close()
-}
-
-// finish makes the part a whole file on the disk.
-func (p *part) finish(m Meta) error {
-	err := p.enc.close(m)
-	if err == nil {
-		err = p.f.Sync()
-	}
-	return errors.Join(err, p.f.Close())
-}
-
 // Rows returns the number of rows written so far.
 func (w *FileWriter) Rows() int64 {
 	w.mu.Lock()
@@ -220,154 +175,4 @@ func (w *FileWriter) SetMeta(m Meta) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.meta = m
-}
-
-// Close completes the file: sorted, flushed to the disk and under its own name.
-// After an error the rows of a run stay in PATH.partial. A negative arrival (a source
-// that was not in order) moves the trace's start to the earliest row.
-func (w *FileWriter) Close() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.closed {
-		return nil
-	}
-	w.stop()
-	if w.err == nil {
-		w.err = w.complete()
-	}
-	if w.err != nil {
-		w.release()
-		return fmt.Errorf("write %s: %w", w.path, w.err)
-	}
-	return w.publish()
-}
-
-func (w *FileWriter) stop() {
-	w.closed = true
-	if w.timer != nil {
-		w.timer.Stop()
-	}
-}
-
-// release lets go of what could not be completed; only the rows of a run are
-// worth keeping, since they cannot be had again.
-func (w *FileWriter) release() {
-	for _, p := range w.parts {
-		p.abandon()
-	}
-	if !w.journal {
-		w.removeParts(0)
-	}
-}
-
-// complete leaves the whole trace in partial(path, 0).
-func (w *FileWriter) complete() error {
-	if err := w.flush(); err != nil {
-		return err
-	}
-	if len(w.parts) == 0 {
-		if err := w.newPart(requiredSet); err != nil {
-			return err
-		}
-	}
-	for _, p := range w.parts {
-		if err := p.finish(w.meta); err != nil {
-			return err
-		}
-	}
-	if len(w.parts) == 1 && !w.order.unsorted && w.order.least >= 0 && !w.journal {
-		return nil
-	}
-	return w.rewrite()
-}
-
-var requiredSet = setOf(requiredColumns...)
-
-// rewrite sorts the parts into one file with the columns that rows have.
-func (w *FileWriter) rewrite() error {
-	whole := partial(w.path, len(w.parts))
-	if err := w.rewriteTo(whole); err != nil {
-		os.Remove(whole)
-		return err
-	}
-	return os.Rename(whole, partial(w.path, 0))
-}
-
-func (w *FileWriter) rewriteTo(path string) error {
-	src, err := openParts(w.path, len(w.parts))
-	if err != nil {
-		return err
-	}
-	defer src.Close()
-	var rows Reader = src
-	if w.order.unsorted {
-		s := Sort(src, filepath.Dir(w.path))
-		defer s.Close()
-		rows = s
-	}
-	dst, err := createPart(path, w.seen, w.meta)
-	if err != nil {
-		return err
-	}
-	err = dst.enc.copy(w.shifted(rows), batchRows)
-	return errors.Join(err, dst.finish(w.meta))
-}
-
-// shifted moves arrivals so that the earliest is not negative.
-func (w *FileWriter) shifted(r Reader) Reader {
-	if w.order.least >= 0 {
-		return r
-	}
-	if w.meta.T0 != nil {
-		t0 := w.meta.T0.Add(w.order.least)
-		w.meta.T0 = &t0
-	}
-	return ReaderFunc(func(rec *Record) error {
-		err := r.Read(rec)
-		rec.Arrival -= w.order.least
-		return err
-	})
-}
-
-// publish puts the whole file where it belongs and removes what is left.
-func (w *FileWriter) publish() error {
-	if w.out == nil {
-		if err := os.Rename(partial(w.path, 0), w.path); err != nil {
-			return err
-		}
-		w.removeParts(1)
-		return syncDir(filepath.Dir(w.path))
-	}
-	defer os.RemoveAll(filepath.Dir(w.path))
-	f, err := os.Open(partial(w.path, 0))
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	_, err = io.Copy(w.out, f)
-	return err
-}
-
-func (w *FileWriter) removeParts(from int) {
-	for i := from; i < len(w.parts); i++ {
-		os.Remove(partial(w.path, i))
-	}
-}
-
-// Discard removes all that was written. After Close it does nothing, so that it
-// can be deferred.
-func (w *FileWriter) Discard() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.closed {
-		return
-	}
-	w.stop()
-	for _, p := range w.parts {
-		p.abandon()
-	}
-	w.removeParts(0)
-	if w.out != nil {
-		os.RemoveAll(filepath.Dir(w.path))
-	}
 }

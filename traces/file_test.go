@@ -347,9 +347,21 @@ func TestWhatIsNotATrace(t *testing.T) {
 // A row that cannot be written, for want of disk, ends the file with an error,
 // and only a run's rows are kept.
 func TestFailedWrite(t *testing.T) {
-	for kind, left := range map[Kind][]string{KindTrace: nil, KindRun: {"t.arrow.partial"}} {
-		dir := t.TempDir()
-		w, err := Create(filepath.Join(dir, "t.arrow"), Meta{Kind: kind}, CreateOptions{})
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir) // of CreateWriter's
+	for _, test := range []struct {
+		left   []string
+		create func() (*FileWriter, error)
+	}{
+		{nil, func() (*FileWriter, error) { return CreateWriter(io.Discard, Meta{Kind: KindTrace}) }},
+		{nil, func() (*FileWriter, error) {
+			return Create(filepath.Join(dir, "t.arrow"), Meta{Kind: KindTrace}, CreateOptions{})
+		}},
+		{[]string{"t.arrow.partial"}, func() (*FileWriter, error) {
+			return Create(filepath.Join(dir, "t.arrow"), Meta{Kind: KindRun}, CreateOptions{})
+		}},
+	} {
+		w, err := test.create()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -362,7 +374,7 @@ func TestFailedWrite(t *testing.T) {
 		if err := w.Close(); err == nil {
 			t.Error("no error")
 		}
-		leftovers(t, dir, left...)
+		leftovers(t, dir, test.left...)
 	}
 }
 

@@ -12,7 +12,8 @@ func packLiterals(out, src []byte) []byte {
 	for len(src) > 0 {
 		n := min(len(src), zstdBlock)
 		packed, _, err := huff0.Compress4X(src[:n], &huff)
-		if err != nil { // they are all one byte, or come alike often
+		const told = 6                           // bytes that tell of them
+		if err != nil || len(packed)+told >= n { // they are all one byte, or come alike often; no block may outgrow its content
 			out = rawBlock(out, src[:n])
 		} else {
 			header, size := len(out), 2|3<<2|n<<4|len(packed)<<22

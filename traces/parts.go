@@ -2,8 +2,51 @@ package traces
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"os"
 )
+
+// A part is a file of rows that all have the same columns. A trace that gains a
+// column after its first batch goes on in a second part.
+type part struct {
+	f   *os.File
+	enc *encoder
+}
+
+func partial(path string, i int) string {
+	if i == 0 {
+		return path + ".partial"
+	}
+	return fmt.Sprintf("%s.partial%d", path, i)
+}
+
+func createPart(path string, set columnSet, m Meta) (*part, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	enc, err := newEncoder(f, set, m)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return &part{f, enc}, nil
+}
+
+// abandon closes a part that will not be whole.
+func (p *part) abandon() {
+	p.enc.wait()
+	p.f.Close()
+}
+
+// finish makes the part a whole file on the disk.
+func (p *part) finish(m Meta) error {
+	err := p.enc.close(m)
+	if err == nil {
+		err = p.f.Sync()
+	}
+	return errors.Join(err, p.f.Close())
+}
 
 // partsReader reads the parts of an unfinished file one after the other.
 type partsReader struct {

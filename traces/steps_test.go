@@ -105,6 +105,9 @@ func FuzzPackSteps(f *testing.F) {
 		if !ok {
 			return
 		}
+		if err := frameError(out, len(src)); err != nil {
+			t.Error(err)
+		}
 		if got, err := dec.DecodeAll(out, nil); err != nil || !bytes.Equal(got, src) {
 			t.Errorf("%d bytes of %d, %v", len(got), len(src), err)
 		}

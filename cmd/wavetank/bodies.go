@@ -54,6 +54,10 @@ func (e *env) tellOfBodies(c *cli.Context, export string, kept bodies) {
 	case kept.n == 0:
 		e.warn("no row has a request body: there was none to keep")
 	case i < 0 || formats.Exports[i].Columns == nil:
-		e.warn("%s now holds users' text, in %d request bodies: guard it as you do the log; convert --drop-bodies takes them out", c.String("output"), kept.n)
+		name := c.String("output")
+		if name == "-" {
+			name = "the output"
+		}
+		e.warn("%s now holds users' text, in %d request bodies: guard it as you do the log; convert --drop-bodies takes them out", name, kept.n)
 	}
 }

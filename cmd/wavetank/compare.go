@@ -34,6 +34,12 @@ func (e *env) compare(c *cli.Context) error {
 	if c.NArg() != 2 {
 		return hint(usage("compare takes two loads, not %d", c.NArg()), "wavetank compare A B: traces, logs or profiles, the real one first")
 	}
+	if by := fit.By(c.String("by")); !slices.Contains([]fit.By{"", fit.ByApp, fit.ByTenant, fit.ByModel, fit.ByNone}, by) {
+		return usage("--by %s: it is app, tenant, model or none", by)
+	}
+	if c.Args().Get(0) == "-" && c.Args().Get(1) == "-" {
+		return usage("standard input can be read once: one of the two is to be a file")
+	}
 	bound, err := failVerdict(c.String("fail-on"))
 	if err != nil {
 		return err
@@ -126,5 +132,17 @@ func (e *env) loadLoad(c *cli.Context, path string, by fit.By) (*fidelity.Trace,
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	e.tellOfRejects(in)
 	return t, nil
+}
+
+// tellOfRejects says what of a log is not in the load.
+func (e *env) tellOfRejects(in input) {
+	if _, isLog := in.(*formats.Source); !isLog {
+		return
+	}
+	s := in.Meta().Sources[0]
+	if n := s.RejectedRows() - s.Rejected[formats.NotARequest]; n > 0 {
+		e.warn("%s: %d of %d rows cannot be read and are left out: inspect tells why", in.Name(), n, s.Read)
+	}
 }

@@ -23,7 +23,8 @@ func TestCompareExitCodes(t *testing.T) {
 		{exitMissed, []string{"compare", a, half, "--no-sim", "--fail-on", "small", "--json"}},
 		{exitDone, []string{"compare", a, a, "--no-sim", "--fail-on", "small"}},
 		{exitUsage, []string{"compare", a, half, "--fail-on", "within noise"}},
-		{exitFailed, []string{"compare", a, half, "--by", "colour"}},
+		{exitUsage, []string{"compare", a, half, "--by", "colour"}},
+		{exitUsage, []string{"compare", "-", "-"}},
 		{exitUsage, []string{"compare", a}},
 		{exitFailed, []string{"compare", a, filepath.Join(dir, "none.arrow")}},
 	} {

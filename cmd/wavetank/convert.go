@@ -60,7 +60,7 @@ func (e *env) convert(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	rejects, err := e.openRejects(c)
+	rejects, err := newRejects(c)
 	if err != nil {
 		return err
 	}

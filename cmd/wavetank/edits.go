@@ -117,6 +117,9 @@ func (e *editing) isAsked(flag string) bool {
 	if flag == "dequantize" {
 		return e.c.String(flag) != "none"
 	}
+	if on, isBool := e.c.Value(flag).(bool); isBool {
+		return on
+	}
 	return e.c.IsSet(flag)
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"wavetank/traces"
@@ -30,10 +31,15 @@ func (e *env) openTrace(path string) (*traces.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	return e.told(f), nil
+}
+
+// told tells what a user must know about f.
+func (e *env) told(f *traces.File) *traces.File {
 	for _, w := range f.Warnings() {
 		e.warn("%s: %s", f.Name(), w)
 	}
-	return f, nil
+	return f
 }
 
 func (e *env) openFile(path string) (*traces.File, error) {
@@ -46,14 +52,18 @@ func (e *env) openFile(path string) (*traces.File, error) {
 // openInput opens a trace or a log.
 func (e *env) openInput(path string, o formats.Options) (input, error) {
 	if path == "-" {
-		return e.openStdin(o)
+		return e.openStream(e.stdin, "standard input", o)
+	}
+	if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() && !st.IsDir() {
+		f, err := os.Open(path) // it stays open, as standard input does
+		if err != nil {
+			return nil, err
+		}
+		return e.openStream(f, path, o)
 	}
 	f, err := traces.Open(path)
 	if err == nil {
-		for _, w := range f.Warnings() {
-			e.warn("%s: %s", f.Name(), w)
-		}
-		return f, nil
+		return e.told(f), nil
 	}
 	if !errors.Is(err, traces.ErrNotTrace) {
 		return nil, err
@@ -65,12 +75,17 @@ func (e *env) openInput(path string, o formats.Options) (input, error) {
 	return src, nil
 }
 
-func (e *env) openStdin(o formats.Options) (input, error) {
-	r := bufio.NewReader(e.stdin)
+// openStream opens what can be read but once, such as a pipe.
+func (e *env) openStream(stream io.Reader, name string, o formats.Options) (input, error) {
+	r := bufio.NewReader(stream)
 	if head, _ := r.Peek(6); bytes.Equal(head, []byte("ARROW1")) || bytes.HasPrefix(head, []byte("PAR1")) {
-		return traces.OpenReader(r, "standard input")
+		f, err := traces.OpenReader(r, name)
+		if err != nil {
+			return nil, err
+		}
+		return e.told(f), nil
 	}
-	src, err := formats.Open(r, "standard input", o)
+	src, err := formats.Open(r, name, o)
 	if err != nil {
 		return nil, explainLog(err)
 	}

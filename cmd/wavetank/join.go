@@ -33,14 +33,15 @@ func (e *editing) join(inputs []input, readers []traces.Reader) traces.Reader {
 	}))
 }
 
-// joined is the metadata of a trace made of inputs.
+// joined is the metadata of a trace made of inputs: what they say alike, and what
+// each says of itself.
 func joined(inputs []input) traces.Meta {
 	m := inputs[0].Meta()
 	m.Kind = traces.KindTrace
 	if len(inputs) == 1 {
 		return m
 	}
-	m.Sources, m.Notes, m.Edits = nil, nil, nil
+	m.Sources, m.Notes, m.Edits, m.Seed, m.Target = nil, nil, nil, nil, nil
 	for _, in := range inputs {
 		of := in.Meta()
 		m.Sources = append(m.Sources, of.Sources...)
@@ -52,6 +53,9 @@ func joined(inputs []input) traces.Meta {
 		for _, edit := range of.Edits {
 			m.Edits = append(m.Edits, in.Name()+": "+edit)
 		}
+		agree(&m.Tokenizer, of.Tokenizer)
+		agree(&m.Vantage, of.Vantage)
+		m.Partial = m.Partial || of.Partial
 		m.BlockTokens = cmp.Or(m.BlockTokens, of.BlockTokens)
 		m.BlockScope = cmp.Or(m.BlockScope, of.BlockScope)
 	}
@@ -59,6 +63,12 @@ func joined(inputs []input) traces.Meta {
 		m.BlockScope = traces.ScopeGlobal // see globalIfOfSessions
 	}
 	return m
+}
+
+func agree(all *string, one string) {
+	if *all != one {
+		*all = ""
+	}
 }
 
 // globalIfOfSessions moves block ids that hold within a session: joined with other

@@ -58,7 +58,7 @@ writes. A profile is a small YAML file fitted to a trace, for sharing.
 
 Exit codes: 0 done; 1 failed; 2 wrong usage; 3 done, but something was found
 that was not to be; 4 the run is invalid, since the generator and not the server
-was the limit; 5 interrupted, what there was is kept.`
+was the limit; 5 interrupted: of a run, what there was is kept.`
 
 func noCommand(c *cli.Context) error {
 	if !c.Args().Present() {

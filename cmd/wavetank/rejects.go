@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 
@@ -12,56 +11,64 @@ import (
 	"wavetank/traces/formats"
 )
 
-// A rejects file has one JSON object a rejected row.
+// A rejects file has one JSON object a rejected row. It comes into being with the first,
+// or with the end of a conversion that had none: one that fails at once leaves nothing.
 type rejects struct {
+	path  string // "": there is nowhere to put a row
+	flag  int
 	f     *os.File
 	enc   *json.Encoder
-	first error // of a conversion that has no such file
+	first error // that ends the conversion
 }
 
-func (e *env) openRejects(c *cli.Context) (*rejects, error) {
-	r := &rejects{}
-	path := c.String("rejects")
-	if path == "" {
-		return r, nil
-	}
-	flag := os.O_EXCL
+func newRejects(c *cli.Context) (*rejects, error) {
+	r := &rejects{path: c.String("rejects"), flag: os.O_EXCL}
 	if c.Bool("force") {
-		flag = os.O_TRUNC
+		r.flag = os.O_TRUNC
+	} else if _, err := os.Lstat(r.path); r.path != "" && err == nil {
+		return nil, hint(fmt.Errorf("create %s: %w", r.path, os.ErrExist), "--force overwrites it")
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|flag, 0o644)
-	if errors.Is(err, os.ErrExist) {
-		return nil, hint(err, "--force overwrites it")
-	}
-	if err != nil {
-		return nil, err
-	}
-	r.f, r.enc = f, json.NewEncoder(f)
 	return r, nil
 }
 
-func (r *rejects) add(file string, row formats.Reject) {
-	if r.f == nil {
-		if r.first == nil {
-			r.first = hint(row.Err, "--rejects FILE sets rows like this one aside and goes on")
-		}
-		return
+func (r *rejects) open() (err error) {
+	if r.f == nil && r.path != "" {
+		r.f, err = os.OpenFile(r.path, os.O_WRONLY|os.O_CREATE|r.flag, 0o644)
+		r.enc = json.NewEncoder(r.f)
 	}
-	line := struct {
+	return err
+}
+
+func (r *rejects) add(file string, row formats.Reject) {
+	switch {
+	case r.first != nil:
+	case r.path == "":
+		r.first = hint(row.Err, "--rejects FILE sets rows like this one aside and goes on")
+	default:
+		r.first = r.write(file, row)
+	}
+}
+
+func (r *rejects) write(file string, row formats.Reject) error {
+	if err := r.open(); err != nil {
+		return err
+	}
+	err := r.enc.Encode(struct {
 		File   string `json:"file"`
 		Line   int64  `json:"line"`
 		Reason string `json:"reason"`
 		Error  string `json:"error"`
 		Text   string `json:"text"`
-	}{file, row.Line, row.Reason, row.Err.Error(), row.Text}
-	if err := r.enc.Encode(line); err != nil && r.first == nil {
-		r.first = fmt.Errorf("write %s: %w", r.f.Name(), err)
+	}{file, row.Line, row.Reason, row.Err.Error(), row.Text})
+	if err != nil {
+		return fmt.Errorf("write %s: %w", r.path, err)
 	}
+	return nil
 }
 
 func (r *rejects) close() error {
-	if r.f == nil {
-		return nil
+	if err := r.open(); err != nil || r.f == nil {
+		return err
 	}
 	return r.f.Close()
 }

@@ -285,7 +285,11 @@ func (e *env) conclude(c *cli.Context, result replay.Result) error {
 	case result.Partial:
 		return exitError{fmt.Errorf("interrupted: %d requests were not offered; %s holds what came back", result.NotOffered, path), exitInterrupted}
 	case s.Verdict.State == report.Invalid:
-		return hint(exitError{fmt.Errorf("the run is INVALID: %s", s.Verdict.Reason), exitInvalid}, "wavetank report %s shows the lag; a machine with nothing else to do, or --speed below 1, holds the schedule", path)
+		advice := "wavetank report " + path + " shows the lag; a machine with nothing else to do, or --speed below 1, holds the schedule"
+		if s.Counts.Errors["body"]+s.Counts.Errors["endpoint"] > 0 {
+			advice = "the trace has request bodies of APIs that the target does not speak; convert --drop-bodies has requests made of the counts instead"
+		}
+		return hint(exitError{fmt.Errorf("the run is INVALID: %s", s.Verdict.Reason), exitInvalid}, "%s", advice)
 	}
 	return nil
 }

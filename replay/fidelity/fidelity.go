@@ -129,6 +129,23 @@ func (c *comparison) open() (err error) {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
 	}
+	return c.checkSpans()
+}
+
+// maxTimesAsLong bounds how much longer one load may be: cells and blocks, of both, are
+// as long as the shorter one wants.
+const maxTimesAsLong = 1000
+
+func (c *comparison) checkSpans() error {
+	long, short := c.ref.span, c.first.span
+	names := []string{c.a.Name, c.b.Name}
+	if long < short {
+		long, short = short, long
+		slices.Reverse(names)
+	}
+	if long/short > maxTimesAsLong {
+		return fmt.Errorf("%s is %v long and %s %v: more than %d times as long", names[0], rounded(long), names[1], short, maxTimesAsLong)
+	}
 	return nil
 }
 
@@ -172,25 +189,34 @@ func (c *comparison) plan() error {
 	return nil
 }
 
-// maxApps are compared one by one: those of which A has most.
+// maxApps are compared one by one, or named: those of which there are most.
 const maxApps = 8
 
-// sharedApps are apps that both sides have, where there is more than one.
+// sharedApps are apps of A, where either side has more than one.
 func (c *comparison) sharedApps() (names []string) {
 	if len(c.ref.apps) < 2 && len(c.first.apps) < 2 {
 		return nil
 	}
-	counts := map[string]int{}
-	for _, q := range c.ref.rows {
-		counts[c.ref.apps[q.app]]++
+	return c.ref.largestApps()
+}
+
+// largestApps are those of minRows at least, most rows first.
+func (t *Trace) largestApps() (names []string) {
+	counts := make([]int, len(t.apps))
+	for _, q := range t.rows {
+		counts[q.app]++
 	}
-	for name, n := range counts {
+	var ids []int
+	for id, n := range counts {
 		if n >= minRows {
-			names = append(names, name)
+			ids = append(ids, id)
 		}
 	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(counts[b]-counts[a], strings.Compare(a, b)) })
-	return names[:min(len(names), maxApps)]
+	slices.SortFunc(ids, func(a, b int) int { return cmp.Or(counts[b]-counts[a], strings.Compare(t.apps[a], t.apps[b])) })
+	for _, id := range ids[:min(len(ids), maxApps)] {
+		names = append(names, t.apps[id])
+	}
+	return names
 }
 
 func appMeasures(app string, scope int, ref *summary) []measure {

@@ -282,12 +282,16 @@ func TestOddTraces(t *testing.T) {
 	}
 }
 
-// An app that B lacks is told, and its share is far.
+// An app that a side lacks is told, whichever, and its share is far.
 func TestMissingApp(t *testing.T) {
 	recs := requests(900, 11)
 	chat := slices.DeleteFunc(slices.Clone(recs), func(r traces.Record) bool { return r.App.V == "rag" })
 	r := compared(t, recs, chat, quick)
-	if !slices.Contains(r.Notes, "app rag is in A alone") || !slices.Contains(r.group(Marginals).beyond(Large), "rag share ") {
+	if !slices.Contains(r.Notes, "in A alone: app rag") || !slices.Contains(r.group(Marginals).beyond(Large), "rag share ") {
+		t.Errorf("notes %q, large %q", r.Notes, r.group(Marginals).beyond(Large))
+	}
+	r = compared(t, chat, recs, quick)
+	if !slices.Contains(r.Notes, "in B alone: app rag") || !slices.Contains(r.group(Marginals).beyond(Large), "chat share ") {
 		t.Errorf("notes %q, large %q", r.Notes, r.group(Marginals).beyond(Large))
 	}
 }
@@ -307,5 +311,19 @@ func TestSessions(t *testing.T) {
 	r := compared(t, grouped(3), requests(1200, 12), quick)
 	if len(r.group(Sessions).Figures) != 0 || !slices.Contains(r.Notes, "sessions not compared: only A has them") {
 		t.Errorf("figures %v, notes %q", r.group(Sessions).Figures, r.Notes)
+	}
+}
+
+// A moment is not held against a week, cut by cut of the moment: that has no end.
+func TestSpansFarApart(t *testing.T) {
+	long, brief := requests(60, 13), requests(60, 13)
+	for i := range brief {
+		long[i].Arrival, brief[i].Arrival = time.Duration(i)*time.Hour, time.Duration(i)*time.Millisecond
+	}
+	for _, sides := range [][2][]traces.Record{{long, brief}, {brief, long}} {
+		_, err := Compare(Side{Name: "a", Trace: loaded(t, sides[0])}, Side{Name: "b", Trace: loaded(t, sides[1])}, quick)
+		if err == nil || !strings.Contains(err.Error(), "more than 1000 times as long") {
+			t.Error(err)
+		}
 	}
 }

@@ -206,13 +206,12 @@ func (c *comparison) explain(right *summary) {
 	if c.tick > 0 {
 		c.note("a clock of %v stamped the arrivals of a side: both are spread over its ticks, and nothing finer is compared", c.tick.Round(time.Millisecond))
 	}
-	if c.b.Profile != nil && c.Seeds < 20 {
+	if c.b.Profile != nil && c.Seeds < 20 && !c.NoSim {
 		c.note("%d seeds are too few for a band: 20 have one outside on either side", c.Seeds)
 	}
-	for _, name := range c.survey.apps {
-		if _, ok := c.first.appID(name); !ok {
-			c.note("app %s is in A alone", name)
-		}
+	if len(c.survey.apps) > 0 {
+		c.noteAlone("A", c.ref, c.first)
+		c.noteAlone("B", c.first, c.ref)
 	}
 	if a, b := c.ref.apps, c.first.apps; len(a) == 1 && len(b) == 1 && a[0] != b[0] {
 		c.note("the only app of A is %s and that of B %s: they are taken for one", a[0], b[0])
@@ -227,5 +226,17 @@ func (c *comparison) explain(right *summary) {
 		if n > 0 {
 			c.note("%d rows of %s left out: warm-ups, retries, answers of a gateway's cache", n, "AB"[i:i+1])
 		}
+	}
+}
+
+// noteAlone names apps that are missing on the other side, which no figure of an app
+// may show.
+func (c *comparison) noteAlone(side string, t, other *Trace) {
+	alone := slices.DeleteFunc(t.largestApps(), func(name string) bool {
+		_, has := other.appID(name)
+		return has
+	})
+	if len(alone) > 0 {
+		c.note("in %s alone: app %s", side, strings.Join(alone, ", "))
 	}
 }

@@ -214,10 +214,6 @@ func (t *Trace) stamped(tick time.Duration, seed uint64) *Trace {
 // Rows returns the number of requests.
 func (t *Trace) Rows() int { return len(t.rows) }
 
-// Span returns the time from the first arrival to the last, or the window that was
-// synthesized.
-func (t *Trace) Span() time.Duration { return t.span }
-
 // Rate returns the mean number of requests a second.
 func (t *Trace) Rate() float64 { return float64(len(t.rows)) / t.span.Seconds() }
 

@@ -121,8 +121,8 @@ func (t *Target) Repeated() int64 { return t.repeated.Load() }
 //	timeout    timeout_connect, timeout_first_token, timeout_total
 //	cancelled  none (as recorded), interrupted (ctx ended)
 //	dropped    files, ports (this machine has no more), endpoint (a kept body of
-//	           another API), body (a kept body that is no JSON object), params (the
-//	           like of Params), model (nobody named one)
+//	           another API), body (a kept body that is not one of its API), params (no
+//	           JSON object), model (nobody named one)
 //
 // Tokens are counted as usage says, where usage came with or after the last token,
 // and else by events.

@@ -1,11 +1,9 @@
 package openai
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"iter"
-	"slices"
 	"strconv"
 
 	"wavetank/synth/prompt"
@@ -38,6 +36,9 @@ func (t *Target) render(req *traces.Request) (API, []byte, error) {
 	api := API(req.Endpoint.Or(string(t.o.API)))
 	if paths[api] == "" {
 		return "", nil, errEndpoint
+	}
+	if !speaks[api](req.Body) {
+		return "", nil, errBody
 	}
 	body, err := renameModel(req.Body, t.o.Model)
 	return api, body, err
@@ -114,31 +115,4 @@ func ids(runs []traces.BlockRun) iter.Seq[uint64] {
 			}
 		}
 	}
-}
-
-// renameModel puts name in place of the value of a JSON object's "model", and
-// leaves every other byte as it is. An object without one stays so.
-func renameModel(body []byte, name string) ([]byte, error) {
-	d := json.NewDecoder(bytes.NewReader(body))
-	if brace, err := d.Token(); err != nil || brace != json.Delim('{') || !json.Valid(body) {
-		return nil, errBody
-	}
-	quoted, err := json.Marshal(name)
-	if err != nil {
-		return nil, errModel
-	}
-	for name != "" && d.More() {
-		key, err := d.Token()
-		if err != nil {
-			return nil, errBody
-		}
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			return nil, errBody
-		}
-		if end := d.InputOffset(); key == "model" {
-			return slices.Concat(body[:end-int64(len(value))], quoted, body[end:]), nil
-		}
-	}
-	return body, nil
 }

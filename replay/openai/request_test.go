@@ -179,6 +179,41 @@ func TestWhatCannotBeRenderedIsDropped(t *testing.T) {
 	}
 }
 
+// Bodies of other APIs, as gateways' logs have them, are not sent to a server that
+// does not speak them: one would measure its refusals.
+func TestBodiesOfOtherAPIsAreDropped(t *testing.T) {
+	target, err := New(Options{BaseURL: "http://pipe/v1", Model: "m"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const chat, completions = "chat", "completions"
+	for _, test := range []struct {
+		endpoint, body string
+		sent           bool
+	}{
+		{chat, `{"messages":[{"role":"system","content":"x"},{"role":"user","content":[{"type":"text","text":"x"}]}],"model":"a"}`, true},
+		{chat, `{"messages":[{"role":"assistant","content":null,"tool_calls":[]},{"role":"tool","tool_call_id":"1","content":"x"}]}`, true},
+		{chat, `{"messages":[{"role":"user","content":[{"text":"x"}]}],"inferenceConfig":{"maxTokens":9}}`, false}, // Converse
+		{chat, `{"contents":[{"role":"user","parts":[{"text":"x"}]}]}`, false},                                     // Gemini
+		{chat, `{"input":"x"}`, false},
+		{chat, `{"messages":"x"}`, false},
+		{chat, `{"messages":null}`, false},
+		{chat, `{"messages":[{"content":"x"}]}`, false},
+		{chat, `{"prompt":"x"}`, false},
+		{chat, `["x"]`, false},
+		{chat, `"text"`, false},
+		{completions, `{"prompt":"x"}`, true},
+		{completions, `{"prompt":[[1,2]],"model":"a"}`, true},
+		{completions, `{"messages":[]}`, false},
+		{completions, `null`, false},
+	} {
+		_, _, err := target.render(&traces.Request{Body: []byte(test.body), Endpoint: traces.Some(test.endpoint)})
+		if (err == nil) != test.sent || err != nil && err != errBody {
+			t.Errorf("%s %s: %v", test.endpoint, test.body, err)
+		}
+	}
+}
+
 func TestWrongOptionsAreRefusedWithoutShowingSecrets(t *testing.T) {
 	for _, o := range []Options{
 		{}, {BaseURL: "127.0.0.1:8000"}, {BaseURL: "ftp://h/v1"}, {BaseURL: "http://u:canary@h/v1"}, {BaseURL: "http://h/v1?key=canary"},

@@ -30,6 +30,7 @@ type Facts struct {
 	Apps             []Count         `json:"apps"`   // most rows first; the name "" is of rows without one
 	Models           []Count         `json:"models"` // as Apps
 	Streams          Streams         `json:"streams"`
+	Bodies           int64           `json:"bodies"` // rows with the original request body: users' text
 	Sessions         Sessions        `json:"sessions"`
 	Blocks           Blocks          `json:"blocks"`
 	BlockTokens      int32           `json:"block_tokens,omitempty"` // tokens a block, as the trace says
@@ -39,6 +40,8 @@ type Facts struct {
 	Vantage          string          `json:"latency_vantage,omitempty"` // client, gateway or server, as the trace says
 	Partial          bool            `json:"partial,omitempty"`         // the trace says that it is unfinished
 	Sources          []traces.Source `json:"sources,omitempty"`
+	Edits            []string        `json:"edits,omitempty"` // cures and edits, in order, as the trace says
+	Notes            []string        `json:"notes,omitempty"` // what a reader of the figures must know, as the trace says
 	Findings         []Finding       `json:"findings"`
 }
 

@@ -96,9 +96,11 @@ func TestTextIsOneScreen(t *testing.T) {
 	for i := range recs {
 		recs[i].Blocks = []traces.BlockRun{{Start: uint64(i/2) * 1000, Len: 100}}
 	}
+	recs[7].Body = []byte("{}")
 	t0 := time.Unix(1.7e9, 0)
 	m := traces.Meta{T0: &t0, Tokenizer: "cl100k", Vantage: "gateway", BlockTokens: 16,
-		Sources: []traces.Source{{Name: "a.log", TimeUnit: "ms", Stamps: "end"}}}
+		Sources: []traces.Source{{Name: "a.log", TimeUnit: "ms", Stamps: "end"}},
+		Edits:   []string{"window 1s to 2s"}, Notes: []string{"sampled \x1band " + strings.Repeat("x", 50)}}
 	f, err := Inspect(traces.FromSlice(recs), func() traces.Meta { return m })
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +113,7 @@ func TestTextIsOneScreen(t *testing.T) {
 	if n := strings.Count(above, "\n"); n > 24 {
 		t.Errorf("%d lines\n%s", n, above)
 	}
-	for _, want := range []string{"measured tokens by cl100k, latencies at gateway", "times in ms, stamped at the end", "hit rate 0.500 if none is evicted"} {
+	for _, want := range []string{"measured tokens by cl100k, latencies at gateway", "times in ms, stamped at the end", "edit window 1s to 2s", "note sampled and", "BODIES in 1 rows", "hit rate 0.500 if none is evicted"} {
 		if !strings.Contains(strings.Join(strings.Fields(above), " "), want) {
 			t.Errorf("no %q in\n%s", want, above)
 		}

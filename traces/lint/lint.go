@@ -76,7 +76,7 @@ func newScan(meta func() traces.Meta) *scan {
 func (s *scan) describe(m traces.Meta) {
 	f := s.facts
 	f.Kind, f.T0, f.Partial, f.Sources, f.Tokenizer, f.Vantage = m.Kind, m.T0, m.Partial, m.Sources, m.Tokenizer, m.Vantage
-	f.BlockTokens, f.BlockScope = m.BlockTokens, m.BlockScope
+	f.BlockTokens, f.BlockScope, f.Edits, f.Notes = m.BlockTokens, m.BlockScope, m.Edits, m.Notes
 }
 
 func (s *scan) add(rec *traces.Record) {
@@ -99,6 +99,9 @@ func (s *scan) add(rec *traces.Record) {
 	}
 	if rec.Stream.V {
 		f.Streams.Streamed++
+	}
+	if rec.Body != nil {
+		f.Bodies++
 	}
 	s.addTurn(rec)
 }

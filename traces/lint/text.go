@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -48,6 +50,11 @@ func (f *Facts) WriteText(w io.Writer) error {
 	}
 	for _, s := range f.Sources[:min(len(f.Sources), maxNames)] {
 		line("source", "%s", wrapped(sourceText(s)))
+	}
+	listText(line, "note", f.Notes)
+	listText(line, "edit", f.Edits)
+	if f.Bodies > 0 {
+		line("BODIES", "in %d rows: users' text, to be guarded as the log is", f.Bodies)
 	}
 	if f.Partial {
 		line("PARTIAL", "the trace says that it is unfinished")
@@ -148,12 +155,21 @@ func clean(s string) string {
 	}, s)
 }
 
-func printable(s string) string {
-	s = clean(s)
-	if r := []rune(s); len(r) > nameWidth {
-		return string(r[:nameWidth-1]) + "…"
+func printable(s string) string { return shortened(clean(s), nameWidth) }
+
+func shortened(s string, width int) string {
+	if r := []rune(s); len(r) > width {
+		return string(r[:width-1]) + "…"
 	}
 	return s
+}
+
+// listText writes some of a list of sentences, each cut before it fills the screen.
+func listText(line func(string, string, ...any), label string, list []string) {
+	const width = 280
+	for _, s := range list[:min(len(list), maxNames)] {
+		line(label, "%s", wrapped(shortened(clean(s), width)))
+	}
 }
 
 func (f *Facts) streamsText() string {
@@ -216,6 +232,9 @@ func (r Reuse) text() string {
 
 func sourceText(s traces.Source) string {
 	text := fmt.Sprintf("%s: %d rows read = %d emitted + %d merged + %d rejected", printable(s.Name), s.Read, s.Emitted, s.Merged, s.RejectedRows())
+	for i, reason := range slices.Sorted(maps.Keys(s.Rejected)) {
+		text += fmt.Sprintf("%s%s %d", []string{": ", ", "}[min(i, 1)], printable(reason), s.Rejected[reason])
+	}
 	if s.TimeUnit != "" {
 		text += ", times in " + printable(s.TimeUnit)
 	}
