@@ -9,20 +9,23 @@ import (
 
 // Limits of what a profile may ask for: a stranger's must not keep a program busy for ever.
 const (
-	maxSpanRequests = 2e7
-	maxSelect       = 1024
-	maxBursts       = 100000
-	maxTerms        = 1024 // regimes, or classes
+	leastMean       = 1e-12 // requests a second: 30 in three centuries are more
+	maxMean         = 1e12
+	maxSpanRequests = 1e5 // that a span is judged by
+	maxBursts       = 40000
+	maxRegimes      = 1024
+	maxWaves        = 16 // of a rate; a fit has 3
+	regimeSlack     = 2  // times the mean that the regimes may have, or a part of it
 )
 
 // validate says what is wrong with a, fitted on that window and to that many classes, by its path in
 // the YAML.
 func (a *Arrivals) validate(window time.Duration, classes int) error {
-	if !(a.Mean > 0) || math.IsInf(a.Mean, 1) {
-		return fmt.Errorf("mean: %g requests a second is no rate", a.Mean)
+	if !(a.Mean >= leastMean && a.Mean <= maxMean) {
+		return fmt.Errorf("mean: %g requests a second does not lie in %g..%g", a.Mean, leastMean, maxMean)
 	}
-	if a.Select < 0 || a.Select > maxSelect {
-		return fmt.Errorf("select: %d does not lie in 0..%d", a.Select, maxSelect)
+	if a.Select < 0 || a.Select > selectSpans {
+		return fmt.Errorf("select: %d does not lie in 0..%d", a.Select, selectSpans)
 	}
 	if a.Kind == KindCurve {
 		return under("curve", a.Curve.check(window, classes))
@@ -30,8 +33,8 @@ func (a *Arrivals) validate(window time.Duration, classes int) error {
 	if a.model() == nil {
 		return fmt.Errorf("kind: %q is not curve, onoff, regimes or gamma_ou, or its part is missing", a.Kind)
 	}
-	if a.Span <= 0 || !(a.Mean*a.Span.Seconds() <= maxSpanRequests) {
-		return fmt.Errorf("span: %v must be above 0 and hold %g requests at most", a.Span, float64(maxSpanRequests))
+	if a.Span <= 0 {
+		return fmt.Errorf("span: %v is not a time span", a.Span)
 	}
 	c := &spanContext{window: a.Span.Seconds(), mean: a.Mean, shares: make([]float64, classes)}
 	if err := a.model().check(c); err != nil {
@@ -96,6 +99,9 @@ func (c *Curve) check(window time.Duration, classes int) error {
 }
 
 func (c *ClassCurve) check(window, width time.Duration) error {
+	if len(c.Relative) > maxCells+1 {
+		return fmt.Errorf("relative: there are %d cells; it may be %d", len(c.Relative), maxCells+1)
+	}
 	if cells := int64((window-1)/width) + 1; int64(len(c.Relative)) != cells {
 		return fmt.Errorf("relative: a window of %v has %d cells of %v, not %d", window, cells, width, len(c.Relative))
 	}
@@ -129,10 +135,10 @@ func (m *OnOff) check(c *spanContext) error {
 }
 
 func (m *Regimes) check(c *spanContext) error {
-	if n := len(m.Sojourn); n == 0 || n > maxTerms || n != len(m.Rates) {
+	if n := len(m.Sojourn); n == 0 || n > maxRegimes || n != len(m.Rates) {
 		return fmt.Errorf("sojourn: %d regimes, but rates of %d", n, len(m.Rates))
 	}
-	var seconds float64
+	var seconds, due float64
 	for i, row := range m.Rates {
 		if len(row) != len(c.shares) {
 			return fmt.Errorf("rates[%d]: there are %d, but %d classes", i, len(row), len(c.shares))
@@ -141,18 +147,20 @@ func (m *Regimes) check(c *spanContext) error {
 			if !(r >= 0) || math.IsInf(r, 1) {
 				return fmt.Errorf("rates[%d][%d]: %g is no rate", i, k, r)
 			}
+			due += r * m.Sojourn[i].Seconds() / c.window
 		}
 		seconds += m.Sojourn[i].Seconds()
 	}
 	slack := max(1, c.window/100)
 	return errors.Join(
 		inside(limit{"sojourn: seconds", seconds, c.window - slack, c.window + slack},
+			limit{"rates: their mean", due, c.mean / regimeSlack, c.mean * regimeSlack},
 			limit{"common", m.Common, 0, 1}, gapShape(m.Shape)),
 		m.Residual.check("residual"))
 }
 
 func (m *GammaOU) check(*spanContext) error {
-	if n := len(m.Tau); n == 0 || n != len(m.Weight) || n > maxTerms {
+	if n := len(m.Tau); n == 0 || n != len(m.Weight) || n > maxWaves {
 		return fmt.Errorf("tau: %d times, but %d weights", n, len(m.Weight))
 	}
 	var sum float64
@@ -225,5 +233,6 @@ func (f *Fingerprint) check(mean float64, window time.Duration, classes int) err
 	if len(f.Empty) != 0 && len(f.Empty) != len(emptyWidths) {
 		return fmt.Errorf("empty: %d shares, not %d", len(f.Empty), len(emptyWidths))
 	}
-	return inside(limit{"rate", f.Rate, mean * 1e-6, mean * 1.01})
+	return inside(limit{"rate", f.Rate, mean * 1e-6, mean * 1.01},
+		limit{"rate: requests in a span", f.Rate * window.Seconds(), 0, maxSpanRequests})
 }

@@ -156,6 +156,9 @@ func (c *Clients) validate() error {
 	if c.Count < int64(parts) || parts == 0 {
 		return fmt.Errorf("count: %d clients cannot have %d weights", c.Count, parts)
 	}
+	if most := clientRanks + clientMerged; len(c.Weights) > most {
+		return fmt.Errorf("weights: there are %d; it may be %d, and the tail", len(c.Weights), most)
+	}
 	for i, w := range c.Weights {
 		if w < 0 || i > 0 && w > c.Weights[i-1] {
 			return fmt.Errorf("weights[%d]: %g is negative or does not descend", i, w)

@@ -1,10 +1,6 @@
 package fit
 
-import (
-	"fmt"
-
-	"wavetank/traces"
-)
+import "fmt"
 
 // Censored says which limits cut the lengths: an answer of exactly max_tokens, or one
 // that ended for its length, would have been at least that long.
@@ -17,12 +13,6 @@ type Censored struct {
 type Limit struct {
 	Value int32   `yaml:"value"` // tokens
 	Share float64 `yaml:"share"` // of the requests with this limit
-}
-
-// isCut says whether a limit cut the answer of rec.
-func isCut(rec *traces.Record) bool {
-	return rec.Outcome.FinishReason.V == "length" ||
-		rec.MaxTokens.Known && rec.OutputTokens.Known && rec.OutputTokens.V == rec.MaxTokens.V
 }
 
 const maxLimits = 20 // more of them are joined to that many, of equal shares
@@ -78,8 +68,8 @@ func (c *Censored) validate() error {
 	if !(c.Share >= 0 && c.Share <= 1) {
 		return fmt.Errorf("share: %g does not lie in 0..1", c.Share)
 	}
-	if len(c.At) == 0 {
-		return fmt.Errorf("at: there is no limit that could have cut anything")
+	if len(c.At) == 0 || len(c.At) > mostListed {
+		return fmt.Errorf("at: there are %d limits; it may be 1 to %d", len(c.At), mostListed)
 	}
 	var sum float64
 	for i, l := range c.At {

@@ -26,6 +26,7 @@ func spreadOut(n int, d Dist, seed uint64) folded {
 // What one family made is told by that family, or by one that ties with it: at every
 // size, and however many richer families there are.
 func TestChoosesWhatMadeIt(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		n      int
 		family string
@@ -255,7 +256,7 @@ func traceLengths(t testing.TB, name string) (prompt, output folded) {
 			prompt.add(rec.Arrival, rec.PromptTokens.V, false)
 		}
 		if rec.OutputTokens.V > 0 {
-			output.add(rec.Arrival, rec.OutputTokens.V, isCut(rec))
+			output.add(rec.Arrival, rec.OutputTokens.V, cutAt(rec) > 0)
 		}
 	}
 	return prompt, output
@@ -263,6 +264,7 @@ func traceLengths(t testing.TB, name string) (prompt, output folded) {
 
 // The gates on real traffic (see testdata/traces), with folds.
 func TestRealLengths(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		file       string
 		prompt, ks float64

@@ -9,12 +9,12 @@ import (
 )
 
 // A tenant's or a model's requests are classes of their own if they are so many. There
-// are only so many classes, and only so small.
+// are only so many classes, two of every kind at least, and only so small.
 const (
 	kindRows    = 500
 	kindShare   = .02 // of the app's requests
 	mostKinds   = 8
-	mostClasses = 16
+	mostClasses = 2 * (mostKinds + 1)
 	classRows   = 100 // on average, at least
 )
 
@@ -22,22 +22,13 @@ const (
 // kinds of requests that are many, and within each the components of a mixture.
 func (g *group) divide(most int) []Class {
 	apart, kinds := g.kindsApart()
-	spots := make([]map[[2]int32]int64, kinds)
-	for i := range spots {
-		spots[i] = make(map[[2]int32]int64)
-	}
-	for i := range g.rows {
-		r := &g.rows[i]
-		if !r.failed && (r.prompt > 0 || r.output > 0) {
-			spots[apart[r.kind]][[2]int32{binOf(r.prompt), binOf(r.output)}]++
-		}
-	}
+	spots := g.spots(apart, kinds)
 	var classes []Class
 	mixtures, first := make([]gmm, kinds), make([]int, kinds)
 	tenants := g.tenantRanks(apart, kinds)
 	for k := range mixtures {
 		first[k] = len(classes)
-		mixtures[k] = mixtureOf(spots[k], min(most, max(2, mostClasses/kinds)))
+		mixtures[k] = mixtureOf(spots[k], min(most, mostClasses/kinds))
 		for range max(len(mixtures[k]), 1) {
 			classes = append(classes, Class{Tenant: tenants[k]})
 		}
@@ -62,6 +53,20 @@ func (g *group) divide(most int) []Class {
 		r.class = c
 	}
 	return classes
+}
+
+// spots count the requests of each kind by the bins of their lengths.
+func (g *group) spots(apart []int, kinds int) []map[[2]int32]int64 {
+	spots := make([]map[[2]int32]int64, kinds)
+	for i := range spots {
+		spots[i] = make(map[[2]int32]int64)
+	}
+	for _, r := range g.rows {
+		if !r.failed && (r.prompt > 0 || r.output > 0) {
+			spots[apart[r.kind]][[2]int32{binOf(r.prompt), binOf(r.output)}]++
+		}
+	}
+	return spots
 }
 
 // binOf names the bin of a length; what is unknown has none.

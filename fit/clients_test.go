@@ -80,6 +80,7 @@ func (p pool) arrivals(n int, mean time.Duration, seed uint64, each func(client 
 
 // Weights and burstiness come back from counts, and what is picked by them has them again.
 func TestClientsAreRecovered(t *testing.T) {
+	t.Parallel()
 	tally := newClientTally()
 	var times []time.Duration
 	truth := newPool(60, 1).arrivals(200_000, 1400*time.Millisecond, 1, func(client int, at time.Duration) {
@@ -113,7 +114,7 @@ func TestClientsAreRecovered(t *testing.T) {
 	picker := c.Picker(7)
 	src := rand.New(rand.NewPCG(2, 3))
 	for _, at := range times {
-		again.add(fmt.Sprint("client", picker.Pick(at, uniform(src))), at)
+		again.add(fmt.Sprint("client", picker.Pick(at, openUniform(src))), at)
 	}
 	c2 := again.fit("tenant")
 	var asked []moving

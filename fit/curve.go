@@ -59,9 +59,7 @@ func fitCurve(d *arrivalData, width time.Duration) (*Curve, error) {
 	if width == 0 {
 		width = d.curveWidth()
 	}
-	for d.window/width > maxCells/time.Duration(d.classes()) {
-		width *= 2
-	}
+	width = d.widened(width)
 	c := &Curve{Width: width}
 	for k, share := range d.shares() {
 		class := newOperational(d.ofClass(k), d.window, width)
@@ -81,6 +79,14 @@ func fitCurve(d *arrivalData, width time.Duration) (*Curve, error) {
 	return c, nil
 }
 
+// widened doubles a width until a profile has room for all cells of all classes.
+func (d *arrivalData) widened(width time.Duration) time.Duration {
+	for d.window/width > maxCells/time.Duration(d.classes()) {
+		width *= 2
+	}
+	return width
+}
+
 func (d *arrivalData) ofClass(k int) []time.Duration {
 	if d.class == nil {
 		return d.times
@@ -98,12 +104,17 @@ func (d *arrivalData) ofClass(k int) []time.Duration {
 // within idcTolerance at every scale, and its virtual backlog within backlogTolerance. Too coarse
 // a curve loses bursts; too fine a one adds chance to the chance that it has recorded. Where no
 // width does it is the one that comes nearest; where a minute does and traffic is sparse, cells
-// are wide enough for 20 requests. A long trace is judged by three parts of it, 120,000
+// are wide enough for 20 requests. A width below a minute must have room in a profile. A long trace is judged by three parts of it, 120,000
 // requests together: beyond the width a curve is right whatever the width.
 func (d *arrivalData) curveWidth() time.Duration {
 	blocks := d.blocks()
-	nearest, least := curveWidths[0], math.Inf(1)
+	nearest, least := max(curveWidths[0], 2*d.tick), math.Inf(1)
 	for _, width := range curveWidths {
+		wide := d.widened(width)
+		if !d.tells(width) || wide > width && width < time.Minute {
+			continue
+		}
+		width = wide
 		off := curveMiss(blocks, width)
 		if off < least {
 			nearest, least = width, off
@@ -115,7 +126,7 @@ func (d *arrivalData) curveWidth() time.Duration {
 	if nearest < time.Minute {
 		return nearest
 	}
-	for nearest < d.window && d.rate()*nearest.Seconds() < cellRequests {
+	for nearest <= d.window/2 && d.rate()*nearest.Seconds() < cellRequests {
 		nearest *= 2
 	}
 	return nearest
@@ -137,7 +148,7 @@ func (d *arrivalData) blocks() (out []block) {
 	}
 	bursty := d.bursty()
 	for _, p := range parts {
-		print := blankFingerprint(p.window, p.work, p.shares(), p.rate(), bursty)
+		print := p.blank(p.shares(), p.rate(), bursty)
 		b := block{arrivalData: p, gauge: gauge{like: print, window: p.window}}
 		b.want = b.gauge.features(&span{p.times, p.class})
 		out = append(out, b)
@@ -154,7 +165,7 @@ func (d *arrivalData) parts(window time.Duration, n int) (out []arrivalData) {
 		if to-from < minRequests {
 			continue
 		}
-		part := arrivalData{work: d.work, window: window, times: make([]time.Duration, 0, to-from)}
+		part := arrivalData{work: d.work, window: window, tick: d.tick, times: make([]time.Duration, 0, to-from)}
 		for _, t := range d.times[from:to] {
 			part.times = append(part.times, t-start)
 		}

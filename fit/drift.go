@@ -14,6 +14,7 @@ type driftTally struct {
 type driftSums struct{ n, sum, square float64 }
 
 type driftWindow struct {
+	at  time.Duration // in driftWidths
 	sum float64
 	n   []float64 // of each class
 }
@@ -22,14 +23,15 @@ func newDriftTally(classes int) *driftTally {
 	return &driftTally{classes: make([]driftSums, classes)}
 }
 
-// add counts a request of that class and length at time t since the start.
+// add counts a request of that class and length at time t since the start, which never
+// decreases. A window without a request is not kept: a trace may have a hole of decades.
 func (d *driftTally) add(t time.Duration, class int, length float64) {
-	i := int(t / driftWidth)
-	for len(d.windows) <= i {
-		d.windows = append(d.windows, driftWindow{n: make([]float64, len(d.classes))})
+	if n := len(d.windows); n == 0 || d.windows[n-1].at != t/driftWidth {
+		d.windows = append(d.windows, driftWindow{at: t / driftWidth, n: make([]float64, len(d.classes))})
 	}
-	d.windows[i].sum += length
-	d.windows[i].n[class]++
+	w := &d.windows[len(d.windows)-1]
+	w.sum += length
+	w.n[class]++
 	c := &d.classes[class]
 	c.n, c.sum, c.square = c.n+1, c.sum+length, c.square+length*length
 }

@@ -17,33 +17,19 @@ const (
 // shares that two samples have there.
 type place struct{ x, y, a, b float64 }
 
-// EnergyDistance returns the energy distance of two samples of points (Szekely and
-// Rizzo, 2004),
+// jointEnergy returns the energy distance (Szekely and Rizzo, 2004),
 //
 //	2 E|A-B| - E|A-A'| - E|B-B'|,
 //
-// with each coordinate in units of its standard deviation in a. It is 0 for equal
-// samples alone. More than 3,000 points are gathered on the finest grid with no more
-// than 3,000 places, which moves it by 3 % at most. It is a V-statistic: for two samples
-// of one distribution its mean is (1/len(a) + 1/len(b)) E|A-A'| and not 0.
-func EnergyDistance(a, b [][2]float64) float64 {
-	return energy(merge(places(a, b), energyExact))
-}
-
-// EnergyFloor returns the energy distance that two samples as large as a, of a's own
-// distribution, stay under with 95 %: nearer than that is noise. It is what a bootstrap
-// comes to for many points and needs no draws: the distance of samples is then a
-// weighted sum of squared normals, whose quantile is taken from the gamma distribution of
-// the same mean and variance (Satterthwaite, 1946). For another sample of m points it
-// holds times (1 + len(a)/m) / 2.
-func EnergyFloor(a [][2]float64) float64 {
-	return energyNoise(merge(places(a, nil), energyExact), 2/float64(len(a)))
-}
-
-// jointEnergy returns the energy distance to the spots, which a model was fitted to, of
-// points that the model drew, as logarithms of prompt and output; and the floor that
-// chance sets. Beyond energyCount requests the floor falls no further: what lies as
-// near as two samples of so many is near enough, whatever a test says at large n.
+// to the spots, which a model was fitted to, of points that the model drew, as logarithms
+// of prompt and output in units of the spots' standard deviations. It is 0 for equal
+// samples alone. As a V-statistic it is not 0 on average for two samples of one distribution,
+// so that it comes with the floor that chance sets: the 95 % quantile of what two such
+// samples do. Beyond energyCount requests the floor falls no further: what lies as near as
+// two samples of so many is near enough, whatever a test says at large n.
+//
+// Projections, by which replay/fidelity takes this distance of any two traces, need no
+// pairs of places, but know no floor.
 func jointEnergy(spots []spot, drawn [][2]float64) (distance, floor float64) {
 	var t classSums
 	for _, c := range spots {
@@ -63,36 +49,8 @@ func jointEnergy(spots []spot, drawn [][2]float64) (distance, floor float64) {
 	return energy(merge(all, energyExact)), energyNoise(merge(real, energyExact), v)
 }
 
-// places puts both samples on the scale of a.
-func places(a, b [][2]float64) []place {
-	sx, sy := spreadOf(a, 0), spreadOf(a, 1)
-	out := make([]place, 0, len(a)+len(b))
-	for _, p := range a {
-		out = append(out, place{p[0] / sx, p[1] / sy, 1 / float64(len(a)), 0})
-	}
-	for _, p := range b {
-		out = append(out, place{p[0] / sx, p[1] / sy, 0, 1 / float64(len(b))})
-	}
-	return out
-}
-
-// spreadOf is the standard deviation of a coordinate, or 1 where it does not vary.
-func spreadOf(a [][2]float64, i int) float64 {
-	var mean, variance float64
-	for _, p := range a {
-		mean += p[i] / float64(len(a))
-	}
-	for _, p := range a {
-		variance += (p[i] - mean) * (p[i] - mean) / float64(len(a))
-	}
-	if variance < 1e-18 {
-		return 1
-	}
-	return math.Sqrt(variance)
-}
-
 // merge gathers places on ever wider grids, each at the centre of its mass, until
-// there are no more than most.
+// there are no more than most. On 3,000 places that moves the distance by 3 % at most.
 func merge(ps []place, most int) []place {
 	for width := energyGrid; len(ps) > most; width *= 2 {
 		at := make(map[[2]int32]int, len(ps))
@@ -130,7 +88,9 @@ func energy(ps []place) (sum float64) {
 }
 
 // energyNoise is the 95 % quantile of the energy of a sampling error of variance v times
-// that of one point. With h the distances, centred in rows and columns and negative, the
+// that of one point. It is what a bootstrap comes to for many points and needs no draws: a
+// weighted sum of squared normals, whose quantile is taken from the gamma distribution of
+// the same mean and variance (Satterthwaite, 1946). With h the distances, centred in rows and columns and negative, the
 // mean of its squared normals is sum_i p_i h_ii and their variance 2 sum_ij p_i p_j h_ij^2.
 func energyNoise(ps []place, v float64) float64 {
 	rows := make([]float64, len(ps))

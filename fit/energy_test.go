@@ -18,6 +18,41 @@ func cloud(n int, x float64, seed uint64) [][2]float64 {
 	return out
 }
 
+func energyDistance(a, b [][2]float64) float64 { return energy(merge(places(a, b), energyExact)) }
+
+// energyFloor is of two samples as large as a.
+func energyFloor(a [][2]float64) float64 {
+	return energyNoise(merge(places(a, nil), energyExact), 2/float64(len(a)))
+}
+
+// places puts both samples on the scale of a.
+func places(a, b [][2]float64) []place {
+	sx, sy := spreadOf(a, 0), spreadOf(a, 1)
+	out := make([]place, 0, len(a)+len(b))
+	for _, p := range a {
+		out = append(out, place{p[0] / sx, p[1] / sy, 1 / float64(len(a)), 0})
+	}
+	for _, p := range b {
+		out = append(out, place{p[0] / sx, p[1] / sy, 0, 1 / float64(len(b))})
+	}
+	return out
+}
+
+// spreadOf is the standard deviation of a coordinate, or 1 where it does not vary.
+func spreadOf(a [][2]float64, i int) float64 {
+	var mean, variance float64
+	for _, p := range a {
+		mean += p[i] / float64(len(a))
+	}
+	for _, p := range a {
+		variance += (p[i] - mean) * (p[i] - mean) / float64(len(a))
+	}
+	if variance < 1e-18 {
+		return 1
+	}
+	return math.Sqrt(variance)
+}
+
 // By the definition, point by point.
 func TestEnergyByDefinition(t *testing.T) {
 	a, b := cloud(150, 0, 1), cloud(100, .7, 2)
@@ -31,13 +66,13 @@ func TestEnergyByDefinition(t *testing.T) {
 		return sum / float64(len(p)*len(q))
 	}
 	want := 2*mean(a, b) - mean(a, a) - mean(b, b)
-	if got := EnergyDistance(a, b); math.Abs(got-want) > 1e-12 {
+	if got := energyDistance(a, b); math.Abs(got-want) > 1e-12 {
 		t.Errorf("got %g, want %g", got, want)
 	}
-	if e := EnergyDistance(a, a); e > 1e-15 {
+	if e := energyDistance(a, a); e > 1e-15 {
 		t.Errorf("of itself: %g", e)
 	}
-	if e := EnergyDistance([][2]float64{{1, 1}, {1, 1}}, [][2]float64{{1, 3}}); math.Abs(e-4) > 1e-12 {
+	if e := energyDistance([][2]float64{{1, 1}, {1, 1}}, [][2]float64{{1, 3}}); math.Abs(e-4) > 1e-12 {
 		t.Errorf("of two points 2 apart: %g, want 4", e)
 	}
 }
@@ -47,7 +82,7 @@ func TestEnergyGrid(t *testing.T) {
 	a := cloud(2000, 0, 3)
 	for _, x := range []float64{0, .05, .5} {
 		b := cloud(2000, x, 4)
-		exact, grid := energy(places(a, b)), EnergyDistance(a, b)
+		exact, grid := energy(places(a, b)), energyDistance(a, b)
 		if math.Abs(grid/exact-1) > .03 {
 			t.Errorf("shift %g: %g on the grid, %g exactly", x, grid, exact)
 		}
@@ -59,14 +94,14 @@ func TestEnergyFloor(t *testing.T) {
 	const n, runs = 200, 200
 	var es []float64
 	for i := range uint64(runs) {
-		es = append(es, EnergyDistance(cloud(n, 0, 100+2*i), cloud(n, 0, 101+2*i)))
+		es = append(es, energyDistance(cloud(n, 0, 100+2*i), cloud(n, 0, 101+2*i)))
 	}
 	slices.Sort(es)
-	got, want := EnergyFloor(cloud(n, 0, 5)), es[runs*95/100]
+	got, want := energyFloor(cloud(n, 0, 5)), es[runs*95/100]
 	if math.Abs(got/want-1) > .2 {
 		t.Errorf("the floor is %g, want %g", got, want)
 	}
-	if f := EnergyFloor([][2]float64{{1, 2}, {1, 2}}); f != 0 {
+	if f := energyFloor([][2]float64{{1, 2}, {1, 2}}); f != 0 {
 		t.Errorf("the floor of one point is %g", f)
 	}
 }
@@ -103,6 +138,6 @@ func TestJointEnergy(t *testing.T) {
 func BenchmarkEnergyDistance(b *testing.B) {
 	p, q := cloud(1_000_000, 0, 1), cloud(1_000_000, .1, 2)
 	for b.Loop() {
-		EnergyDistance(p, q)
+		energyDistance(p, q)
 	}
 }

@@ -180,6 +180,7 @@ func simulate(n int, quantile func(u float64) float64, lengths bool) Sample {
 // tokens and grouping, and Check accepts them. The sample is stratified, so
 // that what is left is the error of the fit.
 func TestFitRecoversParameters(t *testing.T) {
+	t.Parallel()
 	const n = 20_000
 	for table, families := range map[string][]Family{"lengths": Families, "gaps": GapFamilies} {
 		for _, f := range families[:len(families)-1] {

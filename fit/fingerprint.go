@@ -2,7 +2,6 @@ package fit
 
 import (
 	"math"
-	"slices"
 	"time"
 )
 
@@ -36,18 +35,26 @@ const idcWeight = 1.4
 // completion has 32, its conversations 1.1.
 const burstyPhi = 2
 
-// blank is a fingerprint to be filled in, of a window of those arrivals.
-func blankFingerprint(window time.Duration, work [][2]float64, shares []float64, rate float64, bursty bool) *Fingerprint {
-	f := &Fingerprint{Rate: rate, Scales: slices.Clone(ScalesWithin(window)), Loads: smoothLoads}
+// blank is a fingerprint to be filled in, of a window as long as d with those shares of
+// the classes. It begins above what d's clock can tell.
+func (d *arrivalData) blank(shares []float64, rate float64, bursty bool) *Fingerprint {
+	f := &Fingerprint{Rate: rate, Loads: smoothLoads}
+	for _, scale := range ScalesWithin(d.window) {
+		if d.tells(scale) {
+			f.Scales = append(f.Scales, scale)
+		}
+	}
 	if bursty {
 		f.Loads = burstyLoads
+	}
+	if bursty && d.tells(emptyWidths[0]) {
 		f.Empty = make([]float64, len(emptyWidths))
 	}
 	f.IDC, f.Requests = make([]float64, len(f.Scales)), make([]Backlog, len(f.Loads))
-	if bursty || len(work) < 2 {
+	if bursty || len(d.work) < 2 {
 		return f // the classes are independent of the bursts, or all alike
 	}
-	f.Work = relativeWork(work, shares)
+	f.Work = relativeWork(d.work, shares)
 	if f.Work[0][0] > 0 {
 		f.Prompt = make([]Backlog, len(f.Loads))
 	}

@@ -187,12 +187,15 @@ func (c *collector) profile(tick time.Duration) (*Profile, error) {
 		Apps:    make(map[string]*App),
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.groups)) {
-		app, err := c.groups[name].app(name, window, c.Options)
+		app, err := c.groups[name].app(name, window, tick, c.Options)
 		if err != nil {
 			return nil, err
 		}
 		app.Weight = round(float64(app.Requests) / float64(total))
 		p.Apps[name] = app
+	}
+	if err := p.Validate(); err != nil {
+		return nil, fmt.Errorf("the fitted profile cannot be used: %w", err)
 	}
 	return p, nil
 }

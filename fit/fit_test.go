@@ -88,6 +88,7 @@ func azure(t *testing.T, path string) []traces.Record {
 
 // The gates on real traffic: an hour of Azure's chat. The error of p99 is 4 % at most.
 func TestAzureChat(t *testing.T) {
+	t.Parallel()
 	recs := azure(t, "../testdata/logs/azure/AzureLLMInferenceTrace_conv.csv.gz")
 	one := mustFit(t, recs, Options{Classes: 1}).Apps["default"]
 	if l := one.Classes[0].Output; l.Fit.KS > .015 || math.Abs(l.Fit.Q99) > .04 {

@@ -65,6 +65,7 @@ var known = gmm{
 // Classes that are well apart come back, in canonical order and no more of them,
 // within three standard errors, whether there are thousands or many.
 func TestClassesAreRecovered(t *testing.T) {
+	t.Parallel()
 	for _, n := range []int{2000, 100_000} {
 		m := fitClasses(spotsOf(drawTokens(known, n, 1)), maxClasses)
 		if len(m) != 3 {
@@ -187,6 +188,7 @@ func TestClassesAreLargeEnough(t *testing.T) {
 // The gate on real traffic: classes, each with its own marginals and a copula, make
 // requests whose lengths go together as the recorded ones do, where one copula does not.
 func TestClassesKeepTheJoint(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name        string
 		most        int
@@ -195,7 +197,7 @@ func TestClassesKeepTheJoint(t *testing.T) {
 		pairs, points := tokenPairs(t, c.name)
 		spots := spotsOf(pairs)
 		m := fitClasses(spots, c.most)
-		e := EnergyDistance(points, resample(m.models(spots), len(points), 1)) / EnergyFloor(points)
+		e := energyDistance(points, resample(m.models(spots), len(points), 1)) / energyFloor(points)
 		t.Logf("%s: %d classes: %.2f times the floor", c.name, len(m), e)
 		if e < c.least || e > c.much {
 			t.Errorf("%s: %d classes lie %.1f times the floor away, want %g to %g", c.name, len(m), e, c.least, c.much)

@@ -100,7 +100,7 @@ func newGMMFit(spots []spot) *gmmFit {
 // where there are none.
 //
 // The least number of classes whose resampled requests lie as near to the recorded as
-// noise allows (EnergyDistance) was tried and is too few: on Azure's chat 5 classes
+// noise allows (jointEnergy) was tried and is too few: on Azure's chat 5 classes
 // pass, but merge kinds that come at different times, and the p99 TTFT at high load is
 // half of the recorded. From 6 on it is within 10 %.
 func fitClasses(spots []spot, most int) gmm {

@@ -65,7 +65,17 @@ func (x *index[K]) number(k K) int {
 	return len(x.keys) - 1
 }
 
-const maxKinds = 1 << 16 // what comes later is taken to be of the last one
+const maxKinds = 1 << 16 // what comes later is of none
+
+// kindOf numbers the kind of rec. When there are as many as a row can hold, those that
+// were not seen yet are one, without a tenant or a model.
+func (g *group) kindOf(rec *traces.Record) uint16 {
+	k := kind{rec.Tenant, rec.Model}
+	if _, seen := g.kinds.of[k]; !seen && len(g.kinds.keys) >= maxKinds-1 {
+		k = kind{}
+	}
+	return uint16(g.kinds.number(k))
+}
 
 func (g *group) add(rec *traces.Record, t time.Duration) error {
 	if rec.PromptTokens.V < 0 || rec.OutputTokens.V < 0 {
@@ -74,7 +84,7 @@ func (g *group) add(rec *traces.Record, t time.Duration) error {
 	s := status(rec)
 	g.outcomes[s]++
 	r := row{at: t, failed: s != traces.OK && s != traces.Unknown}
-	r.kind = uint16(min(g.kinds.number(kind{rec.Tenant, rec.Model}), maxKinds-1))
+	r.kind = g.kindOf(rec)
 	for i, f := range clientFields {
 		if c := f.of(rec); c.Known {
 			g.clients[i].add(c.V, t)
@@ -127,8 +137,7 @@ func (g *group) part(i, row int) int32 {
 // cutAt is the limit that ended an answer, or 0: the server said so, or the answer has
 // exactly the tokens that the client allowed.
 func cutAt(rec *traces.Record) int32 {
-	n := rec.OutputTokens.V
-	if n > 0 && (rec.Outcome.FinishReason.V == "length" || rec.MaxTokens.Known && n == rec.MaxTokens.V) {
+	if n := rec.OutputTokens.V; rec.Outcome.FinishReason.V == "length" || n == rec.MaxTokens.V {
 		return n
 	}
 	return 0
@@ -150,7 +159,7 @@ func status(rec *traces.Record) traces.Status {
 }
 
 // app fits the group's models over the window.
-func (g *group) app(name string, window time.Duration, o Options) (*App, error) {
+func (g *group) app(name string, window, tick time.Duration, o Options) (*App, error) {
 	if err := g.enough(name); err != nil {
 		return nil, err
 	}
@@ -161,7 +170,7 @@ func (g *group) app(name string, window time.Duration, o Options) (*App, error) 
 		return nil, fmt.Errorf("app %q: %w", name, err)
 	}
 	wholeWeight(classes)
-	arrivals, err := fitArrivals(g.arrivals(sums, window), arrivalOptions{compact: o.Arrivals == Compact, width: o.Width})
+	arrivals, err := fitArrivals(g.arrivals(sums, window, tick), arrivalOptions{compact: o.Arrivals == Compact, width: o.Width})
 	if err != nil {
 		return nil, fmt.Errorf("arrivals of app %q: %w", name, err)
 	}
@@ -203,8 +212,8 @@ func wholeWeight(classes []Class) {
 	classes[0].Weight = round(rest)
 }
 
-func (g *group) arrivals(sums []*summary, window time.Duration) arrivalData {
-	d := arrivalData{window: window}
+func (g *group) arrivals(sums []*summary, window, tick time.Duration) arrivalData {
+	d := arrivalData{window: window, tick: tick}
 	for _, s := range sums {
 		d.work = append(d.work, s.work())
 	}

@@ -26,8 +26,9 @@ func ScalesWithin(window time.Duration) []time.Duration {
 }
 
 // ArrivalIDC returns the index of dispersion of the counts in the whole intervals of
-// that scale within the window. Arrivals are sorted and count from 0. It is NaN where
-// there are fewer than two intervals, or no arrival in them.
+// that scale within the window: variance over mean, 1 for a Poisson process at any scale
+// (Cox and Lewis, 1966). Arrivals are sorted and count from 0. It is NaN where there are
+// fewer than two intervals, or no arrival in them.
 func ArrivalIDC(arrivals []time.Duration, window, scale time.Duration) float64 {
 	cells := float64(window / scale)
 	end := window / scale * scale
@@ -58,29 +59,6 @@ type Backlog [3]float64
 
 var backlogRanks = [3]float64{.5, .9, .99}
 
-// VirtualBacklog feeds the arrivals to a queue that works at `load` times the mean
-// rate of work that arrives in the window,
-//
-//	X(t+) = max(0, X - rate dt) + w_i,
-//
-// the workload process of a queue in deterministic time (Lindley, 1952). Weights is the
-// work of each arrival, or nil if all are equal. It needs no model of a server, and unlike
-// the IDC it is one-sided: it is the tail of busy spells that makes requests wait. The
-// quantiles are good to .4 % of 3 requests and what waits.
-func VirtualBacklog(arrivals []time.Duration, weights []float64, window time.Duration, load float64) Backlog {
-	mean := 1.
-	if weights != nil {
-		mean = 0
-		for _, w := range weights {
-			mean += w / float64(len(weights))
-		}
-	}
-	if len(arrivals) == 0 || !(mean > 0) || window <= 0 {
-		return Backlog{}
-	}
-	return backlog(arrivals, weights, mean, load*float64(len(arrivals))/window.Seconds())
-}
-
 const (
 	backlogShift   = 52 - 8  // of a float's bits: bins are 1/256 of a power of two wide
 	backlogOffset  = 3       // requests: less is as good as none
@@ -88,7 +66,14 @@ const (
 	backlogFirst   = 1 << 10 // exponent bits of 2, the greatest power below the offset
 )
 
-// backlog has a weight of `mean` count as one request, of which `rate` a second are worked off.
+// backlog feeds the arrivals to a queue that works off `rate` requests a second,
+//
+//	X(t+) = max(0, X - rate dt) + w_i,
+//
+// the workload process of a queue in deterministic time (Lindley, 1952). Weights is the
+// work of each arrival, of which `mean` counts as one request, or nil if all are equal. It
+// needs no model of a server, and unlike the IDC it is one-sided: it is the tail of busy
+// spells that makes requests wait. The quantiles are good to .4 % of 3 requests and what waits.
 func backlog(arrivals []time.Duration, weights []float64, mean, rate float64) Backlog {
 	var bins [backlogOctaves << 8]uint32
 	perNs := rate * 1e-9

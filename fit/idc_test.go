@@ -36,7 +36,7 @@ func TestArrivalIDCIsThatOfCounts(t *testing.T) {
 				counts[k]++
 			}
 		}
-		if got, want := ArrivalIDC(times, window, scale), IDC(counts); math.Abs(got/want-1) > 1e-9 {
+		if got, want := ArrivalIDC(times, window, scale), slowIDC(counts); math.Abs(got/want-1) > 1e-9 {
 			t.Errorf("%v: %g, by counts %g", scale, got, want)
 		}
 	}
@@ -46,12 +46,12 @@ func TestArrivalIDCIsThatOfCounts(t *testing.T) {
 }
 
 // The backlog's quantiles are those of the queue, by sorting.
-func TestVirtualBacklogIsThatOfTheQueue(t *testing.T) {
+func TestBacklogIsThatOfTheQueue(t *testing.T) {
 	times, weights := bursty(5000)
 	window := times[len(times)-1] + time.Second
 	for _, w := range [][]float64{nil, weights} {
 		for _, load := range []float64{1.1, 2, 8} {
-			got, want := VirtualBacklog(times, w, window, load), slowBacklog(times, w, window, load)
+			got, want := backlogOf(times, w, window, load), slowBacklog(times, w, window, load)
 			for k := range got {
 				if math.Abs(got[k]-want[k]) > .005*(want[k]+backlogOffset) {
 					t.Errorf("load %g: %.4g, by sorting %.4g", load, got, want)
@@ -60,12 +60,33 @@ func TestVirtualBacklogIsThatOfTheQueue(t *testing.T) {
 			}
 		}
 	}
-	if VirtualBacklog(times, weights, window, 3) != VirtualBacklog(times, addScaled(nil, weights, 64), window, 3) {
+	if backlogOf(times, weights, window, 3) != backlogOf(times, addScaled(nil, weights, 64), window, 3) {
 		t.Error("the unit of the weights matters")
 	}
-	if got := VirtualBacklog(nil, nil, window, 2); got != (Backlog{}) {
+	if got := backlog(nil, nil, 1, 2); got != (Backlog{}) {
 		t.Errorf("of no arrivals: %g", got)
 	}
+}
+
+// slowIDC is variance over mean.
+func slowIDC(counts []int64) float64 {
+	var mean, sum float64
+	for _, c := range counts {
+		mean += float64(c) / float64(len(counts))
+	}
+	for _, c := range counts {
+		sum += (float64(c) - mean) * (float64(c) - mean)
+	}
+	return sum / float64(len(counts)-1) / mean
+}
+
+// backlogOf is that of a queue which works at `load` times what arrives.
+func backlogOf(times []time.Duration, weights []float64, window time.Duration, load float64) Backlog {
+	mean := 1.
+	if weights != nil {
+		mean = sum(weights) / float64(len(weights))
+	}
+	return backlog(times, weights, mean, load*float64(len(times))/window.Seconds())
 }
 
 func slowBacklog(times []time.Duration, weights []float64, window time.Duration, load float64) (q Backlog) {
@@ -97,7 +118,7 @@ func slowBacklog(times []time.Duration, weights []float64, window time.Duration,
 // A fingerprint is what it says of itself, to the three digits that it is written with.
 func TestFingerprintIsItsFeatures(t *testing.T) {
 	d := realArrivals(t, "azure-conv")
-	print := blankFingerprint(d.window, d.work, d.shares(), d.rate(), false)
+	print := d.blank(d.shares(), d.rate(), false)
 	g := gauge{like: print, window: d.window}
 	want := g.features(&span{d.times, d.class})
 	print.set(want)

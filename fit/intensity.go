@@ -68,24 +68,48 @@ type span struct {
 	class []uint8
 }
 
-// points fills s with the renewal process whose gaps in operational time, in which
-// l is 1 everywhere, are Gamma(shape) of mean 1. Shape 1 is a Poisson process. The
-// number of arrivals is left to chance: gaps are never made to fill the span.
-func (l *intensity) points(s *span, shape, factor float64, r *rand.Rand) {
-	s.times, s.class = s.times[:0], s.class[:0]
-	gap := gammaDraws(shape)
-	need, start := gap(r)/factor, 0.
-	for i, end := range l.ends {
-		due, done := l.due[i], 0.
-		for need <= due-done {
-			done += need
-			at := start + (end-start)*done/due
-			s.times = append(s.times, time.Duration(at*1e9))
-			s.class = append(s.class, l.class(i, r.Float64()))
-			need = gap(r) / factor
+// pointWalk goes through the points of the renewal process whose gaps in operational
+// time, in which an intensity is 1 everywhere, are Gamma(shape) of mean 1. Shape 1 is a
+// Poisson process. The number of arrivals is left to chance: gaps are never made to fill
+// the span.
+type pointWalk struct {
+	level  *intensity
+	gap    func(*rand.Rand) float64
+	factor float64 // times as many points
+	r      *rand.Rand
+
+	piece             int
+	start, done, need float64
+}
+
+func (l *intensity) walk(shape, factor float64, r *rand.Rand) pointWalk {
+	w := pointWalk{level: l, gap: gammaDraws(shape), factor: factor, r: r}
+	w.need = w.gap(r) / factor
+	return w
+}
+
+// next returns the next point, or false at the end of the intensity.
+func (w *pointWalk) next() (at time.Duration, class uint8, ok bool) {
+	for l := w.level; w.piece < len(l.ends); w.piece++ {
+		end, due := l.ends[w.piece], l.due[w.piece]
+		if due > 0 && w.need <= due-w.done {
+			w.done += w.need
+			at := w.start + (end-w.start)*w.done/due
+			class := l.class(w.piece, w.r.Float64())
+			w.need = w.gap(w.r) / w.factor
+			return time.Duration(at * 1e9), class, true
 		}
-		need -= due - done
-		start = end
+		w.need -= due - w.done
+		w.start, w.done = end, 0
+	}
+	return 0, 0, false
+}
+
+// points fills s with all of them.
+func (w pointWalk) points(s *span) {
+	s.times, s.class = s.times[:0], s.class[:0]
+	for at, class, ok := w.next(); ok; at, class, ok = w.next() {
+		s.times, s.class = append(s.times, at), append(s.class, class)
 	}
 }
 

@@ -18,7 +18,7 @@ func TestPointsKeepTheVarianceOfCounts(t *testing.T) {
 		l.setMix([]float64{1})
 		l.add(window, window)
 		var s span
-		l.points(&s, shape, 1, rand.New(rand.NewPCG(41, 42)))
+		l.walk(shape, 1, rand.New(rand.NewPCG(41, 42))).points(&s)
 		if got := ArrivalIDC(s.times, window*time.Second, 50*time.Second); math.Abs(got*shape-1) > .25 {
 			t.Errorf("shape %g: IDC is %g, want %g", shape, got, 1/shape)
 		}
@@ -26,7 +26,7 @@ func TestPointsKeepTheVarianceOfCounts(t *testing.T) {
 		for seed := range uint64(200) {
 			short := l
 			short.ends, short.due = []float64{100}, []float64{100}
-			short.points(&s, shape, 1, rand.New(rand.NewPCG(seed, 43)))
+			short.walk(shape, 1, rand.New(rand.NewPCG(seed, 43))).points(&s)
 			d := float64(len(s.times)) - 100
 			n, squares = n+d/200, squares+d*d/200
 		}

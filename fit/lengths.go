@@ -109,16 +109,3 @@ func (l *Lengths) Uncut() *LengthDist {
 	f, _ := lookup(Families, l.Family)
 	return l.dist(f.Dist(l.Params))
 }
-
-// WithLimit returns l as it would be if every length that would be greater than limit
-// were cut there, and nowhere else; 0 is no limit at all. What a limit cut whose rows
-// did not say so (Max, and a spike of the cause cap) stays cut.
-func (l *Lengths) WithLimit(limit int32) *Lengths {
-	out := *l
-	out.Censored, out.Fit = nil, nil
-	if limit > 0 {
-		over := 1 - l.Uncut().CDF(float64(limit)-.5)
-		out.Censored = &Censored{Share: round(over), At: []Limit{{limit, 1}}}
-	}
-	return &out
-}

@@ -42,7 +42,7 @@ const (
 	gapMeans      = 7.5 // a gap of so many mean gaps ends a burst
 	leastBursts   = 20  // fewer say nothing of their distribution
 	maxPieces     = 1 << 15
-	mostPieces    = 1 << 20 // a hand-written model of nothing but instants ends here
+	mostPieces    = 1 << 17 // maxPieces and every burst and silence: a hand-written model of nothing but instants ends here
 	rescaleAtMost = 2       // of a span's rates, so that as many requests are due as were recorded
 )
 

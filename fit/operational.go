@@ -17,7 +17,7 @@ type operational struct {
 
 func newOperational(times []time.Duration, window, width time.Duration) *operational {
 	o := &operational{times: times, window: window, width: width}
-	o.n = make([]float64, max((window+width-1)/width, 1))
+	o.n = make([]float64, max((window-1)/width+1, 1))
 	last := time.Duration(len(o.n) - 1)
 	for _, t := range times {
 		o.n[min(t/width, last)]++

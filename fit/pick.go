@@ -25,8 +25,8 @@ type ClientPicker struct {
 	z       []float64 // present state of the processes
 	upTo    []float64 // cumulative shares at present
 	step    time.Duration
-	next    time.Duration
-	own     int // clients with a weight of their own
+	steps   time.Duration // that have passed
+	own     int           // clients with a weight of their own
 	merged  int
 	normals *rand.Rand
 }
@@ -48,10 +48,9 @@ func (c *Clients) Picker(seed uint64) *ClientPicker {
 	}
 	for i := range wanted {
 		p.keep = append(p.keep, math.Exp(-p.step.Seconds()/max(c.Memory[i].Seconds(), 1)))
-		p.z = append(p.z, NormalQuantile(uniform(p.normals)))
+		p.z = append(p.z, normal(p.normals))
 	}
 	p.tune(wanted, c.Burst)
-	p.next = p.step
 	p.divide()
 	return p
 }
@@ -60,11 +59,10 @@ func (c *Clients) Picker(seed uint64) *ClientPicker {
 // time t by a uniform u in (0, 1). t never decreases from call to call. The clients of
 // the tail are alike.
 func (p *ClientPicker) Pick(t time.Duration, u float64) int {
-	if t >= p.next {
-		for ; t >= p.next; p.next += p.step {
-			p.move()
-		}
+	if steps := t / p.step; steps > p.steps {
+		p.move(float64(steps - p.steps))
 		p.divide()
+		p.steps = steps
 	}
 	i := min(sort.SearchFloat64s(p.upTo, u), len(p.upTo)-1)
 	if i < p.own {
@@ -78,10 +76,12 @@ func (p *ClientPicker) Pick(t time.Duration, u float64) int {
 	return p.own + min(within, p.merged-1)
 }
 
-func (p *ClientPicker) move() {
-	for i, a := range p.keep {
+// move goes on by so many steps, in one: a silence may be long.
+func (p *ClientPicker) move(steps float64) {
+	for i, keep := range p.keep {
 		if p.sigma[i] > 0 {
-			p.z[i] = a*p.z[i] + math.Sqrt(1-a*a)*NormalQuantile(uniform(p.normals))
+			a := math.Pow(keep, steps)
+			p.z[i] = a*p.z[i] + math.Sqrt(1-a*a)*normal(p.normals)
 		}
 	}
 }
@@ -118,7 +118,7 @@ func (p *ClientPicker) tune(wanted, burst []float64) {
 	src := rand.New(rand.NewPCG(1, 0x74756e65))
 	z := make([]float64, pickDraws*k)
 	for i := range z {
-		z[i] = NormalQuantile(uniform(src))
+		z[i] = normal(src)
 	}
 	shares := make([]float64, 0, k)
 	for range pickRounds {
@@ -140,6 +140,3 @@ func (p *ClientPicker) tune(wanted, burst []float64) {
 		}
 	}
 }
-
-// uniform lies in the open interval (0, 1): quantiles of 0 and 1 may be infinite.
-func uniform(src *rand.Rand) float64 { return (float64(src.Uint64()>>12) + .5) / (1 << 52) }

@@ -121,11 +121,61 @@ func TestReadProfileRefuses(t *testing.T) {
 	}
 }
 
+// everything are the parts that an app may have beyond sample's.
+var everything = []func(*App){
+	func(a *App) {
+		a.Sessions = &Sessions{Share: .5, Turns: &Turns{From: []int{1, 2}, Hazard: []float64{.4, .1}}, Pauses: &Pauses{Mean: 20, Family: "gamma", Params: []float64{3}}}
+	},
+	func(a *App) {
+		a.Clients = &Clients{Field: "user", Count: 12, Weights: []float64{.5, .2}, Tail: .3, Burst: []float64{.5, 0, .2}, Memory: []time.Duration{time.Minute, 0, time.Minute}}
+	},
+	func(a *App) {
+		a.Failures = &Rate{Width: time.Minute, Mean: 1, Relative: []float64{.5, 1.5}}
+		c := &a.Classes[0]
+		c.Reasoning, c.Cached = &Share{Zero: .3, Knots: []float64{.2, 0, .9, 1}}, &Share{Zero: 1}
+		c.Output.Censored = &Censored{Share: .1, At: []Limit{{4096, .5}}}
+		c.Prompt.Max, c.Prompt.Spikes, c.Prompt.Tail = 0, nil, &Tail{From: 3000, Share: .05, Xi: .2, Width: 2000}
+	},
+	twoClasses(KindOnOff), twoClasses(KindRegimes), twoClasses(KindGammaOU),
+	func(a *App) {
+		twoClasses(KindOnOff)(a)
+		a.Arrivals.Season = &Season{Period: 2 * time.Hour, Relative: []float64{.5, 1.5}, Level: &Wave{.2, 3600}}
+	},
+}
+
+// twoClasses has the class twice, with compact arrivals.
+func twoClasses(kind string) func(*App) {
+	return func(a *App) {
+		a.Classes[0].Weight = .5
+		a.Classes = append(a.Classes, a.Classes[0])
+		a.Classes[1].Tenant = "tenant-1"
+		print := testPrint()
+		print.Work, print.Prompt = [][2]float64{{1, 0}, {1, 0}}, []Backlog{{1, 2, 3}}
+		a.Arrivals = Arrivals{Kind: kind, Mean: 2.5, Span: time.Hour, Select: 32, Fingerprint: print}
+		compactKinds[kind](&a.Arrivals)
+	}
+}
+
 // Whatever is accepted can be written, and is then accepted again, the same.
 func FuzzReadProfile(f *testing.F) {
 	f.Add([]byte(sample))
 	f.Add([]byte("profile: 1\nsource: {window: 1s, by: none}\napps: {default: {weight: 1, classes: [{weight: 1}], arrivals: {kind: curve, mean: 1, curve: {width: 1s, classes: [{share: 1, relative: [1], gaps: {family: exponential}}]}}}}"))
 	f.Add([]byte("a: &a [*a]"))
+	for _, set := range everything {
+		p, err := ReadProfile(strings.NewReader(sample))
+		if err != nil {
+			f.Fatal(err)
+		}
+		set(p.Apps["chat"])
+		var text bytes.Buffer
+		if _, err := p.WriteTo(&text); err != nil {
+			f.Fatal(err)
+		}
+		if _, err := ReadProfile(bytes.NewReader(text.Bytes())); err != nil {
+			f.Fatalf("%v of\n%s", err, text.String())
+		}
+		f.Add(text.Bytes())
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p, err := ReadProfile(bytes.NewReader(data))
 		if err != nil {

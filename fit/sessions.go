@@ -49,11 +49,11 @@ func (g *group) fitSessions(window time.Duration) *Sessions {
 	if n := len(pauses); n > 0 {
 		long = pauses[int(longPause*float64(n-1))]
 	}
-	var seen []SessionTurns
+	var seen []sessionTurns
 	for _, times := range turns {
-		seen = append(seen, SeenTurns(times, window, long))
+		seen = append(seen, seenTurns(times, window, long))
 	}
-	s.Turns = TurnSurvival(seen)
+	s.Turns = turnSurvival(seen)
 	return s
 }
 

@@ -48,16 +48,3 @@ func GapCV(gaps Sample) float64 {
 	mean, variance := gaps.Moments()
 	return math.Sqrt(variance) / mean
 }
-
-// IDC returns the index of dispersion of counts in equal intervals, variance over
-// mean (Cox and Lewis, 1966): 1 for a Poisson process at any interval.
-func IDC(counts []int64) float64 {
-	var mean, sum float64
-	for _, c := range counts {
-		mean += float64(c) / float64(len(counts))
-	}
-	for _, c := range counts {
-		sum += (float64(c) - mean) * (float64(c) - mean)
-	}
-	return sum / float64(len(counts)-1) / mean
-}

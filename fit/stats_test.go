@@ -32,12 +32,6 @@ func TestQuantileIsType7(t *testing.T) {
 	}
 }
 
-func TestIDC(t *testing.T) {
-	if got := IDC([]int64{1, 3, 1, 3}); math.Abs(got-2./3) > 1e-12 {
-		t.Errorf("got %g, want 2/3", got)
-	}
-}
-
 func TestGapCVOfExponentialIsOne(t *testing.T) {
 	if cv := GapCV(simulate(100_000, exponentialDist(1).Quantile, false)); math.Abs(cv-1) > .01 {
 		t.Errorf("got %g", cv)

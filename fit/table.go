@@ -7,32 +7,34 @@ import (
 const (
 	guideCells = 1024
 	gapCells   = 4096
-	memoLimit  = 1 << 18 // lengths whose cdf is remembered: 2 MB
+	memoPage   = 1024
+	memoLimit  = 1 << 18 // lengths whose cdf is remembered: 2 MB, if all are met
 )
 
 // A lengthTable inverts the cdf of a LengthDist as its Quantile does. A guide says
 // between which lengths the answer lies (Chen and Asau, 1974), and what the cdf is
-// there is asked of the distribution only once.
+// there is asked of the distribution only once. A class that nothing is drawn from costs
+// nothing: a profile may have thousands.
 type lengthTable struct {
 	dist  *LengthDist
-	guide []int32   // [i]: the quantile of i/guideCells
-	cdf   []float64 // of guide[0]+i; NaN: not asked yet
+	guide []int32              // [i]: the quantile of i/guideCells; nil: nothing was drawn yet
+	cdf   []*[memoPage]float64 // by pages, of guide[0]+i; NaN: not asked yet
 }
 
-func newLengthTable(d *LengthDist) *lengthTable {
-	t := &lengthTable{dist: d, guide: make([]int32, guideCells)}
+func newLengthTable(d *LengthDist) *lengthTable { return &lengthTable{dist: d} }
+
+func (t *lengthTable) fill() {
+	t.guide, t.cdf = make([]int32, guideCells), make([]*[memoPage]float64, memoLimit/memoPage)
 	for i := range t.guide {
-		t.guide[i] = int32(d.Quantile((float64(i) + .5/guideCells) / guideCells))
+		t.guide[i] = int32(t.dist.Quantile((float64(i) + .5/guideCells) / guideCells))
 	}
-	t.cdf = make([]float64, min(memoLimit, int(t.guide[guideCells-1]-t.guide[0])+1))
-	for i := range t.cdf {
-		t.cdf[i] = math.NaN()
-	}
-	return t
 }
 
 // at returns the length of the cdf p in (0, 1).
 func (t *lengthTable) at(p float64) int32 {
+	if t.guide == nil {
+		t.fill()
+	}
 	i := int(p * guideCells)
 	if i == 0 || i == guideCells-1 {
 		return int32(t.dist.Quantile(p))
@@ -55,13 +57,26 @@ func (t *lengthTable) at(p float64) int32 {
 // below is the share of lengths of at most k.
 func (t *lengthTable) below(k int32) float64 {
 	i := int(k - t.guide[0])
-	if i >= len(t.cdf) {
+	if i >= memoLimit {
 		return t.dist.CDF(float64(k) + .5)
 	}
-	if math.IsNaN(t.cdf[i]) {
-		t.cdf[i] = t.dist.CDF(float64(k) + .5)
+	page := t.cdf[i/memoPage]
+	if page == nil {
+		page = new([memoPage]float64)
+		forget(page[:])
+		t.cdf[i/memoPage] = page
 	}
-	return t.cdf[i]
+	if c := &page[i%memoPage]; math.IsNaN(*c) {
+		*c = t.dist.CDF(float64(k) + .5)
+	}
+	return page[i%memoPage]
+}
+
+// forget marks numbers that were not asked for yet.
+func forget(xs []float64) {
+	for i := range xs {
+		xs[i] = math.NaN()
+	}
 }
 
 // A GapTable is a quantile function of pauses: linear between knots, which are asked of
@@ -75,9 +90,7 @@ type GapTable struct {
 // NewGapTable tabulates the quantiles of d.
 func NewGapTable(d Dist) *GapTable {
 	t := &GapTable{d, make([]float64, gapCells)}
-	for i := range t.knots {
-		t.knots[i] = math.NaN()
-	}
+	forget(t.knots)
 	return t
 }
 

@@ -13,7 +13,12 @@ type arrivalData struct {
 	class  []uint8      // of each; nil: all are of class 0
 	work   [][2]float64 // mean prompt and output tokens of each class; 0: not known
 	window time.Duration
+	tick   time.Duration // of the log's clock: what comes within one was spread over it
 }
+
+// tells says whether counts in intervals of that width are the traffic's, and not the
+// clock's: two ticks at least, for one holds the whole of a tick or a part of two.
+func (d *arrivalData) tells(width time.Duration) bool { return width >= 2*d.tick }
 
 func (d *arrivalData) classes() int { return max(len(d.work), 1) }
 
@@ -75,7 +80,7 @@ func (d *arrivalData) counts(cell time.Duration) []float64 {
 // phiCell holds 25 requests or so, for a count of 1 or 2 is Poisson at any burstiness.
 func (d *arrivalData) phiCell() time.Duration {
 	mean := time.Duration(float64(d.window) / float64(len(d.times)))
-	return min(max(10*time.Second, 25*mean), d.window/leastIntervals)
+	return max(min(max(10*time.Second, 25*mean, 2*d.tick), d.window/leastIntervals), 1)
 }
 
 // A spanContext is what a model must know to draw a span.
@@ -142,6 +147,14 @@ func (t *target) variance() float64 {
 	return .1
 }
 
+// widestIDC is the dispersion at the greatest scale, if none was thinned away.
+func (t *target) widestIDC() float64 {
+	if len(t.print.IDC) == 0 {
+		return 1
+	}
+	return 1 + (t.print.IDC[len(t.print.IDC)-1]-1)/t.thin
+}
+
 // A pen draws spans, in memory of its own.
 type pen struct {
 	context spanContext
@@ -157,11 +170,23 @@ func newPen(window time.Duration, mean float64, shares []float64, print *Fingerp
 	}
 }
 
-// draw leaves in p.span what the seed stands for. The rate and the points have streams
-// of their own, so that more or fewer requests come at the same ups and downs.
-func (p *pen) draw(m model, seed uint64, factor float64) *span {
+// mostDue is how many times the mean number of requests a span has at most: more has none
+// that was measured, but a stranger's model could ask for any number.
+const mostDue = 10
+
+// walk goes through the span that the seed stands for. The rate and the points have
+// streams of their own, so that more or fewer requests come at the same ups and downs.
+func (p *pen) walk(m model, seed uint64, factor float64) pointWalk {
 	m.draw(&p.context, rand.New(rand.NewPCG(seed, 1)), &p.level)
-	p.level.points(&p.span, m.shape(), factor, rand.New(rand.NewPCG(seed, 2)))
+	if due, most := p.level.total(), mostDue*p.context.mean*p.context.window; due > most {
+		p.level.scale(most / due)
+	}
+	return p.level.walk(m.shape(), factor, rand.New(rand.NewPCG(seed, 2)))
+}
+
+// draw leaves in p.span all of what walk goes through.
+func (p *pen) draw(m model, seed uint64, factor float64) *span {
+	p.walk(m, seed, factor).points(&p.span)
 	return &p.span
 }
 

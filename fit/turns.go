@@ -2,7 +2,6 @@ package fit
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"sort"
 	"time"
@@ -14,25 +13,25 @@ const (
 	maxTurns     = 1 << 20
 )
 
-// SessionTurns is a session as the window showed it.
-type SessionTurns struct {
+// sessionTurns is a session as the window showed it.
+type sessionTurns struct {
 	Turns    int  // that were seen, 1 or more
 	CutStart bool // turns may have come before the window
 	CutEnd   bool // whether more than Turns come was not seen
 }
 
-// SeenTurns returns what the turns at times, in ascending order since the start of the
+// seenTurns returns what the turns at times, in ascending order since the start of the
 // window, say of their session. pause is one that hardly any is longer than, such as
 // the 99.9 % quantile: a first turn earlier than that may have had one before it, and
 // whether a turn is followed is known only of those that are at least that far from the
 // window's end. Without that rule quick turns near the end would count and slow ones not.
-func SeenTurns(times []time.Duration, window, pause time.Duration) SessionTurns {
+func seenTurns(times []time.Duration, window, pause time.Duration) sessionTurns {
 	last := window - pause
 	sure, _ := slices.BinarySearch(times, last+1)
 	if sure == len(times) {
-		return SessionTurns{Turns: sure, CutStart: times[0] < pause}
+		return sessionTurns{Turns: sure, CutStart: times[0] < pause}
 	}
-	return SessionTurns{Turns: sure + 1, CutStart: times[0] < pause, CutEnd: true}
+	return sessionTurns{Turns: sure + 1, CutStart: times[0] < pause, CutEnd: true}
 }
 
 // Turns is the distribution of the number of turns of a session, as the hazard of its
@@ -46,13 +45,13 @@ type Turns struct {
 	Hazard   []float64 `yaml:"hazard,flow"` // of each group
 }
 
-// TurnSurvival estimates how many turns sessions have from those of a window that cuts
+// turnSurvival estimates how many turns sessions have from those of a window that cuts
 // them at both ends, by the product limit (Kaplan and Meier, 1958). Sessions that may
 // have begun before the window are left out: their numbers of turns are not known, and
 // counting those that are seen favours the long. A session that runs on past the end
 // counts as long as it was seen. Neighbouring turns share a hazard until they have 20
 // ends. It is nil where no session is left or none ended.
-func TurnSurvival(sessions []SessionTurns) *Turns {
+func turnSurvival(sessions []sessionTurns) *Turns {
 	t := &Turns{}
 	ended, cut := map[int]int64{}, map[int]int64{}
 	most := 0
@@ -111,44 +110,11 @@ func (t *Turns) close(g *hazardGroup) {
 	*g = hazardGroup{}
 }
 
-// Survival returns the share of the sessions that have more than k turns.
-func (t *Turns) Survival(k int) float64 {
-	log := 0.
-	for i, from := range t.From {
-		if from > k {
-			break
-		}
-		to := k
-		if i+1 < len(t.From) {
-			to = min(k, t.From[i+1]-1)
-		}
-		log += float64(to-from+1) * math.Log1p(-t.Hazard[i])
-	}
-	return math.Exp(log)
-}
-
 // HazardAt returns the hazard of the k-th turn, from 1: the probability that it is the
 // last. t must be valid.
 func (t *Turns) HazardAt(k int) float64 {
 	i := sort.SearchInts(t.From, k+1) - 1
 	return t.Hazard[max(i, 0)]
-}
-
-// Quantile returns the number of turns of the cdf p in (0, 1). t must be valid.
-func (t *Turns) Quantile(p float64) int {
-	left := math.Log1p(-p)
-	for i, from := range t.From {
-		step := math.Log1p(-t.Hazard[i])
-		n := math.Ceil(left / step) // turns of this group until survival is down to 1-p
-		if math.IsInf(step, -1) {
-			n = 1
-		}
-		if i == len(t.From)-1 || n <= float64(t.From[i+1]-from) {
-			return from + int(min(max(n, 1), maxTurns)) - 1
-		}
-		left -= float64(t.From[i+1]-from) * step
-	}
-	return 1
 }
 
 // Mean returns the mean number of turns.
@@ -172,8 +138,8 @@ func (t *Turns) validate() error {
 		return fmt.Errorf("hazard: %d groups begin and %d have a hazard", len(t.From), len(t.Hazard))
 	}
 	for i, from := range t.From {
-		if i == 0 && from != 1 || i > 0 && from <= t.From[i-1] {
-			return fmt.Errorf("from[%d]: %d; the groups must begin with 1 and ascend", i, from)
+		if i == 0 && from != 1 || i > 0 && from <= t.From[i-1] || from > maxTurns {
+			return fmt.Errorf("from[%d]: %d; the groups must begin with 1 and ascend, to %d at most", i, from, maxTurns)
 		}
 		if h := t.Hazard[i]; !(h >= 0 && h <= 1) || i == len(t.From)-1 && h == 0 {
 			return fmt.Errorf("hazard[%d]: %g is none, or sessions never end", i, h)

@@ -44,6 +44,15 @@ func windowed(n int, window time.Duration, seed uint64) (seen [][]time.Duration)
 	return seen
 }
 
+// survival is the share of the sessions that have more than k turns.
+func (t *Turns) survival(k int) float64 {
+	alive := 1.
+	for i := range k {
+		alive *= 1 - t.HazardAt(i+1)
+	}
+	return alive
+}
+
 // A window of 40 minutes cuts long sessions at both ends. Counting the turns that are
 // seen is biased; the product limit is not.
 func TestTurnsOfACutWindow(t *testing.T) {
@@ -60,14 +69,14 @@ func TestTurnsOfACutWindow(t *testing.T) {
 		}
 	}
 	var naive, sessions float64
-	var cut []SessionTurns
+	var cut []sessionTurns
 	for _, times := range windowed(300_000, window, 1) {
 		naive += float64(len(times))
 		sessions++
-		cut = append(cut, SeenTurns(times, window, pause))
+		cut = append(cut, seenTurns(times, window, pause))
 	}
 	naive /= sessions
-	turns := TurnSurvival(cut)
+	turns := turnSurvival(cut)
 	if err := turns.validate(); err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +88,7 @@ func TestTurnsOfACutWindow(t *testing.T) {
 		t.Errorf("the naive mean, %g, is not biased: this test shows nothing", naive)
 	}
 	for k := 1; k < 20; k++ {
-		if got, want := turns.Survival(k), alive[k]; math.Abs(got/want-1) > .03 {
+		if got, want := turns.survival(k), alive[k]; math.Abs(got/want-1) > .03 {
 			t.Errorf("more than %d turns have %.4f, want %.4f", k, got, want)
 		}
 	}
@@ -88,17 +97,17 @@ func TestTurnsOfACutWindow(t *testing.T) {
 // Kaplan and Meier by hand: ends after 1, 2, 2, 3 turns; one that goes on at 2 and one
 // at 3 count as long as they are seen; one from before the window does not count.
 func TestTurnsByHand(t *testing.T) {
-	var s []SessionTurns
+	var s []sessionTurns
 	for range 20 {
-		s = append(s, SessionTurns{Turns: 1}, SessionTurns{Turns: 2}, SessionTurns{Turns: 2}, SessionTurns{Turns: 3},
-			SessionTurns{Turns: 2, CutEnd: true}, SessionTurns{Turns: 3, CutEnd: true}, SessionTurns{Turns: 9, CutStart: true})
+		s = append(s, sessionTurns{Turns: 1}, sessionTurns{Turns: 2}, sessionTurns{Turns: 2}, sessionTurns{Turns: 3},
+			sessionTurns{Turns: 2, CutEnd: true}, sessionTurns{Turns: 3, CutEnd: true}, sessionTurns{Turns: 9, CutStart: true})
 	}
-	got := TurnSurvival(s)
+	got := turnSurvival(s)
 	if got.Sessions != 120 || got.Censored != 40 || got.CutStart != 20 {
 		t.Errorf("got %+v", got)
 	}
 	for k, want := range []float64{1, 5. / 6, 5. / 6 * 2 / 4, 0} {
-		if s := got.Survival(k); math.Abs(s-want) > 1e-5 {
+		if s := got.survival(k); math.Abs(s-want) > 1e-5 {
 			t.Errorf("more than %d turns have %g, want %g", k, s, want)
 		}
 	}
@@ -107,32 +116,16 @@ func TestTurnsByHand(t *testing.T) {
 	}
 }
 
-// The quantile inverts the survival: k is the least number for which that is at most 1-p.
-func TestTurnQuantiles(t *testing.T) {
-	turns := &Turns{From: []int{1, 2, 5, 9}, Hazard: []float64{.3, 0, .2, .05}}
-	for i := range 1000 {
-		p := (float64(i) + .5) / 1000
-		k := turns.Quantile(p)
-		if turns.Survival(k) > 1-p+1e-9 || k > 1 && turns.Survival(k-1) < 1-p-1e-9 {
-			t.Fatalf("quantile %g is %d", p, k)
-		}
-	}
-	always := &Turns{From: []int{1}, Hazard: []float64{1}}
-	if k := always.Quantile(.99); k != 1 || always.Mean() != 1 {
-		t.Errorf("of single turns: %d, mean %g", k, always.Mean())
-	}
-}
-
 func TestTurnsOfOddSessions(t *testing.T) {
-	for name, s := range map[string][]SessionTurns{
+	for name, s := range map[string][]sessionTurns{
 		"nothing": nil, "all cut": {{3, false, true}, {1, true, false}}, "all before": {{3, true, false}},
 	} {
-		if got := TurnSurvival(s); got != nil {
+		if got := turnSurvival(s); got != nil {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
 	// The longest are all cut: the last hazard is that of those that ended.
-	got := TurnSurvival([]SessionTurns{{1, false, false}, {2, false, false}, {50, false, true}})
+	got := turnSurvival([]sessionTurns{{1, false, false}, {2, false, false}, {50, false, true}})
 	if err := got.validate(); err != nil {
 		t.Errorf("%+v: %v", got, err)
 	}

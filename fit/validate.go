@@ -13,7 +13,12 @@ import (
 	"wavetank/traces"
 )
 
-const shareSlack = .001 // that rounded shares may miss 1 by
+const (
+	shareSlack   = .001 // that rounded shares may miss 1 by
+	mostListed   = 1000 // spikes, or limits: a fit has a quarter of that
+	mostInAll    = 4096 // classes of all apps: each is tabulated when it is drawn from
+	longestPause = 1e9  // seconds
+)
 
 // Validate says what is wrong with p, and where, by its path in the YAML.
 func (p *Profile) Validate() error {
@@ -29,10 +34,15 @@ func (p *Profile) Validate() error {
 	if keys[p.Source.By] == nil {
 		return fmt.Errorf("source.by: %q is not app, model, tenant or none", p.Source.By)
 	}
+	return p.validateApps()
+}
+
+func (p *Profile) validateApps() error {
 	if len(p.Apps) == 0 {
-		return fmt.Errorf("apps: there is none")
+		return errors.New("apps: there is none")
 	}
 	var weights, means float64
+	var classes int
 	for _, name := range slices.Sorted(maps.Keys(p.Apps)) {
 		a := p.Apps[name]
 		if a == nil {
@@ -43,6 +53,10 @@ func (p *Profile) Validate() error {
 		}
 		weights += a.Weight
 		means += a.Arrivals.Mean
+		classes += len(a.Classes)
+	}
+	if classes > mostInAll {
+		return fmt.Errorf("apps: they have %d classes together; it may be %d", classes, mostInAll)
 	}
 	if math.Abs(weights-1) > shareSlack {
 		return fmt.Errorf("apps: the weights add up to %g, not 1", weights)
@@ -97,8 +111,8 @@ func (a *App) validate(window time.Duration) error {
 	if a.Weight <= 0 || a.Weight > 1 {
 		return fmt.Errorf("weight: %g does not lie in 0..1", a.Weight)
 	}
-	if len(a.Classes) == 0 || len(a.Classes) > mostClasses+1 {
-		return fmt.Errorf("classes: there are %d; it may be 1 to %d", len(a.Classes), mostClasses+1)
+	if len(a.Classes) == 0 || len(a.Classes) > mostClasses {
+		return fmt.Errorf("classes: there are %d; it may be 1 to %d", len(a.Classes), mostClasses)
 	}
 	var weights float64
 	for i := range a.Classes {
@@ -168,8 +182,8 @@ func (s *Sessions) validate() error {
 		if err := valid(GapFamilies, s.Pauses.Family, s.Pauses.Params); err != nil {
 			return fmt.Errorf("pauses.%w", err)
 		}
-		if s.Pauses.Mean <= 0 {
-			return fmt.Errorf("pauses.mean: %g seconds is none", s.Pauses.Mean)
+		if !(s.Pauses.Mean > 0 && s.Pauses.Mean <= longestPause) {
+			return fmt.Errorf("pauses.mean: %g does not lie in 0..%g seconds", s.Pauses.Mean, longestPause)
 		}
 	}
 	return within("turns", s.Turns, s.Turns.validate)
@@ -190,25 +204,33 @@ func valid(families []Family, name string, params []float64) error {
 	return f.Check(params)
 }
 
-func (l *Lengths) validate() error {
-	if l == nil {
-		return nil
+// validateSpikes returns what share of the lengths they have together.
+func (l *Lengths) validateSpikes() (mass float64, err error) {
+	if len(l.Spikes) > mostListed {
+		return 0, fmt.Errorf("spikes: there are %d; it may be %d", len(l.Spikes), mostListed)
 	}
-	var mass float64
 	for i, s := range l.Spikes {
 		if s.Value < 1 || i > 0 && s.Value <= l.Spikes[i-1].Value {
-			return fmt.Errorf("spikes[%d].value: %d is below 1 or does not ascend", i, s.Value)
+			return 0, fmt.Errorf("spikes[%d].value: %d is below 1 or does not ascend", i, s.Value)
 		}
 		if s.Mass <= 0 || s.Cause != Cap && s.Cause != Template {
-			return fmt.Errorf("spikes[%d]: mass must be above 0 and cause cap or template", i)
+			return 0, fmt.Errorf("spikes[%d]: mass must be above 0 and cause cap or template", i)
 		}
 		if l.Max > 0 && s.Value > l.Max {
-			return fmt.Errorf("spikes[%d].value: %d is above max, %d", i, s.Value, l.Max)
+			return 0, fmt.Errorf("spikes[%d].value: %d is above max, %d", i, s.Value, l.Max)
 		}
 		mass += s.Mass
 	}
 	if mass > 1+shareSlack {
-		return fmt.Errorf("spikes: the masses add up to %g, more than 1", mass)
+		return 0, fmt.Errorf("spikes: the masses add up to %g, more than 1", mass)
+	}
+	return mass, nil
+}
+
+func (l *Lengths) validate() error {
+	mass, err := l.validateSpikes()
+	if err != nil {
+		return err
 	}
 	if err := l.Censored.validate(); err != nil {
 		return fmt.Errorf("censored.%w", err)

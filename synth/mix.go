@@ -60,7 +60,10 @@ func scales(parts []Part, o Options, span time.Duration) ([]float64, error) {
 		if o.Rate > 0 {
 			scales[i] *= o.Rate / all
 		}
-		if !(scales[i] > 0) || math.IsInf(scales[i], 0) {
+		if own[i] > 0 && !(scales[i] >= minFactor && scales[i] <= maxFactor) {
+			return nil, fmt.Errorf("%s would be asked for %.3g times its users: it may be %g to %g times", label(p), scales[i], minFactor, maxFactor)
+		}
+		if !(own[i] > 0) {
 			return nil, fmt.Errorf("%s has no requests in the first %v of its rate curve that could be scaled: make the trace longer", label(p), span.Round(time.Millisecond))
 		}
 	}

@@ -12,12 +12,14 @@ import (
 const (
 	warmPauses = 8       // mean sessions that the time before the trace lasts, and
 	warmMost   = 1 << 17 // at most so many arrivals
+	mostOpen   = 1 << 22 // sessions that wait for a turn: memory is bounded, whatever the pauses
 )
 
 // sessions give arrivals to sessions. An arrival is the next turn of the session that
 // has waited longest for it, or, if none is due, the first of a new one: so the
-// arrivals stay as they are, and the numbers of turns and the pauses come out as they
-// were fitted, a pause never too short. At the trace's start as many sessions are open
+// arrivals stay as they are, and the numbers of turns come out as they were fitted. A pause
+// is never too short, and longer by what a turn waits for an arrival, as in a queue: a mean
+// session's turns over the rate at most, about. At the trace's start as many sessions are open
 // as later, for arrivals before it have been played too.
 type sessions struct {
 	share  float64
@@ -66,9 +68,9 @@ func (s *sessions) next(at time.Duration) (id, turn int, ok bool) {
 	} else {
 		s.made++
 	}
-	if s.draws.next() >= s.turns.HazardAt(now.turn+1) {
-		pause := s.mean * s.pauses.At(s.draws.next())
-		heap.Push(&s.open, openSession{at + time.Duration(min(pause, 1e9)*float64(time.Second)), now.id, now.turn + 1})
+	if s.draws.next() >= s.turns.HazardAt(now.turn+1) && len(s.open) < mostOpen {
+		pause := instant(float64(at) + s.mean*s.pauses.At(s.draws.next())*float64(time.Second))
+		heap.Push(&s.open, openSession{pause, now.id, now.turn + 1})
 	}
 	return now.id, now.turn, true
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"sort"
 	"time"
 
 	"wavetank/fit"
@@ -60,7 +61,7 @@ func newSources(p Part, app string, mixed bool, users float64, o Options) (out [
 		for k, purpose := range purposes {
 			s.draws[k] = stream(i, purpose)
 		}
-		s.sessions = newSessions(a.Sessions, fmt.Sprintf("%s%s-%d-", p.Name, app, i), a.Arrivals.Mean*min(users/float64(len(streams)), 1), stream(i, "sessions"))
+		s.sessions = newSessions(a.Sessions, fmt.Sprintf("%s%s-%d-", p.Name, app, i), a.Arrivals.Mean*users/float64(len(streams)), stream(i, "sessions"))
 		s.clients = newClients(a.Clients, fmt.Sprintf("%s%s-", p.Name, app), stream(i, "clients"))
 		s.advance()
 		out = append(out, s)
@@ -150,12 +151,11 @@ func (s *source) model(c *class) traces.Opt[string] {
 		return traces.Opt[string]{}
 	}
 	u := s.models.next()
-	for _, m := range c.models {
-		if u < m.to {
-			return traces.Some(m.name)
-		}
+	i := sort.Search(len(c.models), func(i int) bool { return u < c.models[i].to })
+	if i == len(c.models) {
+		return traces.Opt[string]{}
 	}
-	return traces.Opt[string]{}
+	return traces.Some(c.models[i].name)
 }
 
 // draws are independent uniforms for one purpose.

