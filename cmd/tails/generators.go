@@ -1,5 +1,7 @@
 package main
 
+import "fmt"
+
 // A generator makes traces in the way that somebody makes them, from what a real
 // trace tells about itself.
 type generator struct {
@@ -7,6 +9,9 @@ type generator struct {
 	who  string
 	fit  func(trace) (generate, error)
 }
+
+// String is the generator as the tables call it.
+func (g generator) String() string { return fmt.Sprintf("%s (%s)", g.name, g.who) }
 
 // A generate makes one trace. Equal seeds make equal traces.
 type generate func(seed uint64) (trace, error)

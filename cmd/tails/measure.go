@@ -24,15 +24,16 @@ type row struct {
 	latencies [][]fidelity.Latencies // by setting, then by seed
 }
 
-// compare plays the real trace and that of every generator and seed against every
-// server at every load. The result depends on nothing but the arguments.
-func compare(real trace, generators []generator, servers []server, loads []load, seeds int) ([]panel, error) {
+// compare plays the real trace and what every generator, fitted to the given one, makes
+// with every seed against every server at every load. The result depends on nothing but
+// the arguments.
+func compare(given, real trace, generators []generator, servers []server, loads []load, seeds int) ([]panel, error) {
 	panels, err := newPanels(real, generators, servers, loads, seeds)
 	if err != nil {
 		return nil, err
 	}
 	for j, g := range generators {
-		draw, err := g.fit(real)
+		draw, err := g.fit(given)
 		if err == nil {
 			err = each(seeds, func(seed int) error { return play(panels, j, draw, seed) })
 		}

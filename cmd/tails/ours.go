@@ -2,7 +2,6 @@ package main
 
 import (
 	"math"
-	"time"
 
 	"wavetank/fit"
 	"wavetank/synth"
@@ -11,7 +10,6 @@ import (
 // ours are the ways that this project makes a trace.
 var ours = []generator{
 	{"wavetank, recorded", "`fit` and `synth`", fitted(fit.Options{}, 0)},
-	{"wavetank, recorded 60 s", "", fitted(fit.Options{Width: time.Minute}, 0)},
 	{"wavetank, compact", "`fit --arrivals compact`", fitted(fit.Options{Arrivals: fit.Compact}, 0)},
 	{"wavetank, compact, a single draw", "`synth --select 1`", fitted(fit.Options{Arrivals: fit.Compact}, 1)},
 }

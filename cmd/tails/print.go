@@ -7,6 +7,19 @@ import (
 	"time"
 )
 
+// latencyTables has a table for each server.
+func latencyTables(w io.Writer, c contest) error {
+	panels, err := compare(c.real, c.real, c.generators, servers, loads, c.seeds)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "## %s: %d requests in %.0f s, %d seeds\n\n", c.name, len(c.real), c.real.span().Seconds(), c.seeds)
+	for _, p := range panels {
+		p.print(w)
+	}
+	return nil
+}
+
 // print writes a Markdown table: a row a generator, two columns a load.
 func (p panel) print(w io.Writer) {
 	var b strings.Builder
@@ -16,14 +29,27 @@ func (p panel) print(w io.Writer) {
 	}
 	b.WriteString("\n|---|" + strings.Repeat("---|", 2*len(p.settings)) + "\n")
 	for _, r := range p.rows {
-		fmt.Fprintf(&b, "| %s (%s) |", r.generator.name, r.generator.who)
+		fmt.Fprintf(&b, "| %s |", r.generator)
 		for k := range p.settings {
 			fmt.Fprintf(&b, " %s | %s |", p.miss(r, k, ttft), p.miss(r, k, tpot))
 		}
 		b.WriteString("\n")
 	}
+	for _, r := range p.rows {
+		if most := r.refused(); most > 0 {
+			fmt.Fprintf(&b, "\nThe engine takes no requests as long as up to %.2g %% of those of %s: they are left out.\n", 100*most, r.generator.name)
+		}
+	}
 	b.WriteString("\n")
 	io.WriteString(w, b.String())
+}
+
+// refused is the greatest share of a trace's requests that the engine did not take.
+func (r row) refused() (most float64) {
+	for _, l := range r.latencies[0] {
+		most = max(most, refused(l))
+	}
+	return most
 }
 
 // digits writes three of them.

@@ -31,7 +31,7 @@ func readTrace(path string) (trace, error) {
 	if len(t) < 2 || t.span() == 0 {
 		return nil, fmt.Errorf("%s: %d requests in %v are too few to compare", path, len(t), t.span())
 	}
-	return t, nil
+	return t.fromZero(), nil
 }
 
 // collect reads the requests that have both lengths: the others load no server.
