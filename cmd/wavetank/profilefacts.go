@@ -176,6 +176,8 @@ func (f *profileFacts) WriteText(w io.Writer) error {
 	return b.Flush()
 }
 
+const idcsOfLine = 5
+
 func (a *appFacts) write(w io.Writer) {
 	fmt.Fprintf(w, "%-20.20s%6.1f%%%10d%s\n", printable(a.Name), 100*a.Share, a.Requests, lengthsLine(a.Prompt, a.Output))
 	for i, c := range a.Classes {
@@ -191,13 +193,13 @@ func (a *appFacts) write(w io.Writer) {
 	}
 	fmt.Fprintf(w, ", arrivals %s", a.Arrivals)
 	for i, f := range a.IDC {
-		if i == 0 {
+		if i%idcsOfLine == 0 {
 			io.WriteString(w, "\n  idc")
 		}
 		fmt.Fprintf(w, " %v %.3g", f.Scale, f.IDC)
 	}
 	if a.Joint != nil {
-		fmt.Fprintf(w, "\n  classes off by energy %.2g (floor %.2g), ks prompt %.3f output %.3f, drift prompt %.3g output %.3g",
+		fmt.Fprintf(w, "\n  classes off by energy %.2g (floor %.2g), ks prompt %.3f output %.3f\n  drift in 5m that they leave, over chance: prompt %.3g, output %.3g",
 			a.Joint.Energy, a.Joint.Floor, a.Joint.PromptKS, a.Joint.OutputKS, a.Joint.PromptDrift, a.Joint.OutputDrift)
 	}
 	if a.Clients > 0 {
