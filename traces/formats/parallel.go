@@ -13,7 +13,7 @@ import (
 // blockBytes is how much of a log is parsed at a time. A Record is some twenty
 // times as wide as a row of CSV, and the rows of a block ought to stay in a core's
 // cache until they are read: blocks of megabytes would be slower, not faster.
-const blockBytes = 16 << 10
+const blockBytes = 32 << 10
 
 // batchBlocks is by how much larger a block is whose rows go into columns: nothing
 // else is as wide.
