@@ -87,7 +87,7 @@ func (b *byColumns) WriteBatch(batch *traces.Batch) error {
 // Rows that come by columns are counted as all others are, the first bad row ends a
 // conversion that has no place for it, and an interrupt ends any.
 func TestCheckedBatches(t *testing.T) {
-	const n = 30_000
+	const n = 90_000
 	e := &env{stderr: io.Discard}
 	for _, test := range []struct {
 		name  string
@@ -97,11 +97,11 @@ func TestCheckedBatches(t *testing.T) {
 		error string
 	}{
 		{"rejects", filepath.Join(t.TempDir(), "rejects"), n, n - 2, ""},
-		{"strict", "", n, 0, `:20002: field "prompt_tokens": `},
+		{"strict", "", n, 0, `:60002: field "prompt_tokens": `},
 		{"interrupt", filepath.Join(t.TempDir(), "rejects"), n / 3, 0, "interrupted"},
 	} {
 		rejects := &rejects{path: test.into, flag: os.O_EXCL}
-		log, err := formats.Open(bytes.NewReader(rowsOfCSV(n, 20_000, 20_003)), "log.csv", formats.Options{
+		log, err := formats.Open(bytes.NewReader(rowsOfCSV(n, 60_000, 60_003)), "log.csv", formats.Options{
 			TimeUnit: "ms", OnReject: func(r formats.Reject) { rejects.add("log.csv", r) },
 		})
 		if err != nil {
