@@ -41,7 +41,7 @@ func (g *group) divide(most int) []Class {
 	for i := range g.rows {
 		r := &g.rows[i]
 		k := apart[r.kind]
-		key := [3]int32{int32(k), binOf(r.prompt), binOf(r.output)}
+		key := [3]int32{int32(k), r.bins[0], r.bins[1]}
 		c, ok := known[key]
 		if !ok {
 			c = uint8(first[k] + classOf[k](logOf(key[1]), logOf(key[2])))
@@ -63,7 +63,7 @@ func (g *group) spots(apart []int, kinds int) []map[[2]int32]int64 {
 	}
 	for _, r := range g.rows {
 		if !r.failed && (r.prompt > 0 || r.output > 0) {
-			spots[apart[r.kind]][[2]int32{binOf(r.prompt), binOf(r.output)}]++
+			spots[apart[r.kind]][r.bins]++
 		}
 	}
 	return spots
@@ -205,12 +205,12 @@ func (s *summary) add(r *row, reasoning, cached int32) {
 	if r.prompt > 0 {
 		s.prompt.add(r.at, r.prompt, false)
 		s.sums[0], s.known[0] = s.sums[0]+float64(r.prompt), s.known[0]+1
-		bins[0] = binOf(r.prompt)
+		bins[0] = r.bins[0]
 	}
 	if r.output > 0 {
 		s.output.add(r.at, r.output, r.limit > 0)
 		s.sums[1], s.known[1] = s.sums[1]+float64(r.output), s.known[1]+1
-		bins[1] = binOf(r.output)
+		bins[1] = r.bins[1]
 	}
 	for i, p := range []struct{ part, whole int32 }{{reasoning, r.output}, {cached, r.prompt}} {
 		if p.part != unknownPart && p.whole > 0 {

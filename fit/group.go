@@ -7,11 +7,12 @@ import (
 	"wavetank/traces"
 )
 
-// A row is what is remembered of a request until its app is fitted: 32 bytes.
+// A row is what is remembered of a request until its app is fitted: 40 bytes.
 type row struct {
 	at             time.Duration
-	prompt, output int32 // tokens of a whole answer; 0: unknown
-	limit          int32 // that cut the output; 0: none did
+	prompt, output int32    // tokens of a whole answer; 0: unknown
+	bins           [2]int32 // of prompt and output: see binOf
+	limit          int32    // that cut the output; 0: none did
 	kind           uint16
 	class          uint8
 	failed         bool
@@ -95,6 +96,7 @@ func (g *group) add(rec *traces.Record, t time.Duration) error {
 	}
 	if !r.failed {
 		r.prompt, r.output, r.limit = rec.PromptTokens.V, rec.OutputTokens.V, cutAt(rec)
+		r.bins = [2]int32{binOf(r.prompt), binOf(r.output)}
 	}
 	g.rows = append(g.rows, r)
 	for i, part := range partFields {

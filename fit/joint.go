@@ -18,7 +18,7 @@ func (g *group) judge(a *App) *Joint {
 		if r.prompt == 0 || r.output == 0 {
 			continue
 		}
-		pairs[[2]int32{binOf(r.prompt), binOf(r.output)}]++
+		pairs[r.bins]++
 		for i, v := range []int32{r.prompt, r.output} {
 			lengths[i].add(v)
 			drift[i].add(r.at, int(r.class), float64(v))

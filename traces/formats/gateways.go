@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 )
 
 // gateways are the logs of gateways and observability tools, one request a row:
@@ -15,45 +16,47 @@ var gateways = builtinMaps()
 //go:embed maps/*.map
 var mapFiles embed.FS
 
-// builtinMaps makes a format of every map. A map that is broken is a slip of ours,
-// which any test finds.
+// builtinMaps makes a format of every map. Of each the head alone is read here, at the
+// start of every program: by it a log is told apart. The columns are read with the first
+// such log.
 func builtinMaps() (list []Format) {
 	files, err := mapFiles.ReadDir("maps")
 	if err != nil {
 		panic(err)
 	}
 	for _, f := range files {
-		m, err := readMap("maps/" + f.Name())
-		if err != nil {
-			panic(err)
-		}
+		path := "maps/" + f.Name()
+		head := readMap(path, func(line string) bool { _, _, ok := headOf(line); return ok })
+		whole := sync.OnceValue(func() *logMap { return readMap(path, func(string) bool { return true }) })
 		list = append(list, Format{
 			Name:     strings.TrimSuffix(f.Name(), ".map"),
-			About:    m.about,
-			Sniff:    m.sniff,
-			open:     m.open,
-			document: m.document,
+			About:    head.about,
+			Sniff:    head.sniff,
+			open:     func(in *input, o *Options) (parser, error) { return whole().open(in, o) },
+			document: func(in *input, o *Options) (document, error) { return whole().document(in, o) },
 		})
 	}
 	return list
 }
 
-func readMap(path string) (*logMap, error) {
+// readMap reads those lines of a map that are wanted. A map that is broken is a slip of
+// ours, which any test finds.
+func readMap(path string, wanted func(line string) bool) *logMap {
 	text, err := mapFiles.ReadFile(path)
 	if err != nil {
-		return nil, err
-	}
-	lines, err := ParseMapFile(bytes.NewReader(text), path)
-	if err != nil {
-		return nil, err
+		panic(err)
 	}
 	m := new(logMap)
-	for _, line := range lines {
-		if err := m.add(line, new(Options)); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+	err = eachStatement(bytes.NewReader(text), path, func(line string) error {
+		if !wanted(line) {
+			return nil
 		}
+		return m.add(line, new(Options))
+	})
+	if err != nil {
+		panic(err)
 	}
-	return m, nil
+	return m
 }
 
 // sniff takes logs whose first row has the map's own fields.

@@ -66,21 +66,32 @@ var (
 func ParseMapFile(r io.Reader, name string) ([]string, error) {
 	var statements []string
 	m := new(logMap)
+	err := eachStatement(r, name, func(line string) error {
+		statements = append(statements, line)
+		return m.add(line, new(Options))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return statements, nil
+}
+
+// eachStatement takes the lines of a map that say something, until one is refused.
+func eachStatement(r io.Reader, name string, take func(line string) error) error {
 	lines := bufio.NewScanner(r)
 	for n := int64(1); lines.Scan(); n++ {
 		line := strings.TrimSpace(lines.Text())
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
-		if err := m.add(line, new(Options)); err != nil {
-			return nil, &SyntaxError{File: name, Line: n, Err: err}
+		if err := take(line); err != nil {
+			return &SyntaxError{File: name, Line: n, Err: err}
 		}
-		statements = append(statements, line)
 	}
 	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return fmt.Errorf("%s: %w", name, err)
 	}
-	return statements, nil
+	return nil
 }
 
 // heads are the lines of a map's head by their key.
@@ -99,10 +110,15 @@ var heads = map[string]func(m *logMap, text string){
 // headWords are all that some lines of the head can say.
 var headWords = map[string][]string{"stamps": {"start", "end"}, "vantage": {"client", "gateway", "server"}}
 
+// headOf takes a line of a map's head apart; false if it is of a column.
+func headOf(line string) (key, text string, ok bool) {
+	key, text, ok = strings.Cut(line, ": ")
+	return key, strings.TrimSpace(text), ok && heads[key] != nil
+}
+
 // add takes a line of a map.
 func (m *logMap) add(line string, o *Options) error {
-	if key, text, ok := strings.Cut(line, ": "); ok && heads[key] != nil {
-		text = strings.TrimSpace(text)
+	if key, text, ok := headOf(line); ok {
 		if words := headWords[key]; words != nil && !slices.Contains(words, text) {
 			return fmt.Errorf("%s: must be %s", key, strings.Join(words, " or "))
 		}
