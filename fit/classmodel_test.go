@@ -103,7 +103,7 @@ func resample(models []classModel, n int, seed uint64) [][2]float64 {
 		for ; k < len(models)-1 && u > models[k].weight; k++ {
 			u -= models[k].weight
 		}
-		out[i] = models[k].point(openUniform(src), openUniform(src))
+		out[i] = models[k].point(Uniform(src), Uniform(src))
 	}
 	return out
 }

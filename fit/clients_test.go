@@ -114,7 +114,7 @@ func TestClientsAreRecovered(t *testing.T) {
 	picker := c.Picker(7)
 	src := rand.New(rand.NewPCG(2, 3))
 	for _, at := range times {
-		again.add(fmt.Sprint("client", picker.Pick(at, openUniform(src))), at)
+		again.add(fmt.Sprint("client", picker.Pick(at, Uniform(src))), at)
 	}
 	c2 := again.fit("tenant")
 	var asked []moving

@@ -13,8 +13,8 @@ const (
 
 // tiedCopula returns the correlation of two normals that, taken through the marginals
 // of the pairs, ties included, have that rank correlation. Ties at a point mass lower
-// a rank correlation, and GaussianCopula, which is meant for continuous marginals,
-// would lower it a second time. With the mid-ranks written as Hermite series a_k, b_k
+// a rank correlation, and 2 sin(pi rho / 6) (Kruskal, 1958), which is meant for
+// continuous marginals, would lower it a second time. With the mid-ranks written as Hermite series a_k, b_k
 // of the normals the rank correlation is sum a_k b_k r^k (Mehler, 1866), which rises with r.
 func tiedCopula(pairs []Pair, spearman float64) float64 {
 	a := hermite(pairs, func(p Pair) float64 { return p.X })

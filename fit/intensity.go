@@ -113,10 +113,11 @@ func (w pointWalk) points(s *span) {
 	}
 }
 
-// openUniform is uniform in the open interval (0, 1).
-func openUniform(r *rand.Rand) float64 { return (float64(r.Uint64()>>12) + .5) / (1 << 52) }
+// Uniform takes the next number of src, uniform in the open interval (0, 1): quantiles of
+// 0 and 1 may be infinite.
+func Uniform(src rand.Source) float64 { return (float64(src.Uint64()>>12) + .5) / (1 << 52) }
 
-func normal(r *rand.Rand) float64 { return NormalQuantile(openUniform(r)) }
+func normal(r *rand.Rand) float64 { return NormalQuantile(Uniform(r)) }
 
 // stratified returns n uniforms in random order, one in each n-th of (0, 1), so that
 // every quantile band occurs once: a rare long burst comes in each span that is as
@@ -124,7 +125,7 @@ func normal(r *rand.Rand) float64 { return NormalQuantile(openUniform(r)) }
 func stratified(r *rand.Rand, n int) []float64 {
 	out := make([]float64, n)
 	for i, p := range r.Perm(n) {
-		out[i] = (float64(p) + openUniform(r)) / float64(n)
+		out[i] = (float64(p) + Uniform(r)) / float64(n)
 	}
 	return out
 }
@@ -133,7 +134,7 @@ func stratified(r *rand.Rand, n int) []float64 {
 // and Tsang, 2000): a fiftieth of the time that its quantile takes.
 func gammaDraws(shape float64) func(*rand.Rand) float64 {
 	if shape == 1 {
-		return func(r *rand.Rand) float64 { return -math.Log(openUniform(r)) }
+		return func(r *rand.Rand) float64 { return -math.Log(Uniform(r)) }
 	}
 	boost := shape < 1 // then draw of shape+1 and multiply by U^(1/shape)
 	a := shape
@@ -150,11 +151,11 @@ func gammaDraws(shape float64) func(*rand.Rand) float64 {
 				continue
 			}
 			v = v * v * v
-			if u := openUniform(r); u >= 1-.0331*x*x*x*x && math.Log(u) >= x*x/2+d-d*v+d*math.Log(v) {
+			if u := Uniform(r); u >= 1-.0331*x*x*x*x && math.Log(u) >= x*x/2+d-d*v+d*math.Log(v) {
 				continue
 			}
 			if boost {
-				return d * v * math.Exp(math.Log(openUniform(r))/shape) / shape
+				return d * v * math.Exp(math.Log(Uniform(r))/shape) / shape
 			}
 			return d * v / shape
 		}

@@ -45,7 +45,7 @@ func drawPoints(classes []Class, n int) [][2]float64 {
 	}
 	out := make([][2]float64, 0, n)
 	for range n {
-		t := drawers[classAt(classes, src.Float64())].Draw(&[4]float64{openUniform(src), openUniform(src), openUniform(src), openUniform(src)})
+		t := drawers[classAt(classes, src.Float64())].Draw(&[4]float64{Uniform(src), Uniform(src), Uniform(src), Uniform(src)})
 		if t.Prompt == 0 || t.Output == 0 {
 			continue
 		}

@@ -157,7 +157,7 @@ func TestCutAnswersThroughFit(t *testing.T) {
 	src := rand.New(rand.NewPCG(1, 2))
 	var at float64
 	for range 4000 {
-		got := d.Draw(&[4]float64{openUniform(src), openUniform(src), openUniform(src), openUniform(src)}).Output
+		got := d.Draw(&[4]float64{Uniform(src), Uniform(src), Uniform(src), Uniform(src)}).Output
 		if got > 200 {
 			t.Fatalf("an answer of %d was drawn", got)
 		}
@@ -218,7 +218,7 @@ func TestFourGoTogether(t *testing.T) {
 	src := rand.New(rand.NewPCG(3, 4))
 	drawn := make([]Tokens, len(recs))
 	for i := range drawn {
-		drawn[i] = d.Draw(&[4]float64{openUniform(src), openUniform(src), openUniform(src), openUniform(src)})
+		drawn[i] = d.Draw(&[4]float64{Uniform(src), Uniform(src), Uniform(src), Uniform(src)})
 	}
 	quantities := func(t Tokens) [4]float64 {
 		return [4]float64{float64(t.Prompt), float64(t.Output), float64(t.Reasoning) / float64(t.Output), float64(t.Cached) / float64(t.Prompt)}

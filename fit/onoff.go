@@ -189,7 +189,7 @@ func (m *OnOff) draw(c *spanContext, r *rand.Rand, l *intensity) {
 	}
 	step := max(m.Jitter.Tau/6, c.window/maxPieces)
 	wave := newOrnstein(r, step, m.Jitter.Tau)
-	at := openUniform(r) * round
+	at := Uniform(r) * round
 	i := 0
 	for ; i < len(phases)-1 && at >= phases[i].length; i++ {
 		at -= phases[i].length

@@ -124,10 +124,6 @@ func (f fenwick) upTo(i int32) (sum float64) {
 	return sum
 }
 
-// GaussianCopula returns the correlation of two normals whose copula has that rank
-// correlation: 2 sin(pi rho / 6) (Kruskal, 1958).
-func GaussianCopula(spearman float64) float64 { return 2 * math.Sin(math.Pi*spearman/6) }
-
 // sortPairs puts pairs in an order that no map has a say in.
 func sortPairs(pairs []Pair) {
 	slices.SortFunc(pairs, func(a, b Pair) int { return cmp.Or(cmp.Compare(a.X, b.X), cmp.Compare(a.Y, b.Y)) })

@@ -93,7 +93,7 @@ type classStream struct {
 }
 
 func (s *classStream) advance() {
-	s.here = s.walk.advance(s.here, s.gaps.At(openUniform(s.r)))
+	s.here = s.walk.advance(s.here, s.gaps.At(Uniform(s.r)))
 	s.at = s.walk.time(s.here)
 }
 

@@ -174,7 +174,4 @@ func newDraws(seed uint64, names ...string) *draws {
 	return &draws{rand.NewPCG(binary.LittleEndian.Uint64(sum), binary.LittleEndian.Uint64(sum[8:]))}
 }
 
-// next is uniform in the open interval (0, 1): quantiles of 0 and 1 may be infinite.
-func (d *draws) next() float64 {
-	return (float64(d.pcg.Uint64()>>12) + .5) / (1 << 52)
-}
+func (d *draws) next() float64 { return fit.Uniform(d.pcg) }

@@ -25,7 +25,7 @@ func profile() *fit.Profile {
 					Weight:     1,
 					Prompt:     &fit.Lengths{Family: "lognormal", Params: []float64{6, 1}, Max: 2000, Spikes: []fit.Spike{{Value: 333, Mass: .1, Cause: fit.Template}}},
 					Output:     &fit.Lengths{Family: "lognormal_mix", Params: []float64{.5, 4, .5, .5, 6, .4}},
-					Dependence: &fit.Dependence{Fields: []string{"prompt", "output"}, Spearman: []float64{.5}, Copula: []float64{fit.GaussianCopula(.5)}},
+					Dependence: &fit.Dependence{Fields: []string{"prompt", "output"}, Spearman: []float64{.5}, Copula: []float64{2 * math.Sin(math.Pi*.5/6)}},
 					Models:     map[string]float64{"large": .3, "small": .6},
 				}},
 			},

@@ -20,8 +20,7 @@ func newDraws(seed uint64, purpose string) draws {
 	return draws{rand.New(rand.NewPCG(seed, h.Sum64()))}
 }
 
-// unit is uniform in the open interval (0, 1).
-func (d draws) unit() float64 { return (float64(d.Uint64()>>12) + .5) / (1 << 52) }
+func (d draws) unit() float64 { return fit.Uniform(d) }
 
 // A sampler is a quantile function: the value of a uniform in (0, 1).
 type sampler func(u float64) float64

@@ -46,16 +46,7 @@ type corpusMessage struct {
 	From    string          `json:"from"`
 	Created json.RawMessage `json:"created"`
 	User    json.RawMessage `json:"hashed_ip"`
-	Usage   *struct {
-		Prompt  json.RawMessage `json:"prompt_tokens"`
-		Output  json.RawMessage `json:"completion_tokens"`
-		Details struct {
-			Reasoning json.RawMessage `json:"reasoning_tokens"`
-		} `json:"completion_tokens_details"`
-		PromptDetails struct {
-			Cached json.RawMessage `json:"cached_tokens"`
-		} `json:"prompt_tokens_details"`
-	} `json:"usage"`
+	Usage   *chatUsage      `json:"usage"`
 }
 
 // answerers are the words for who answers.
@@ -143,7 +134,7 @@ func setUsage(rec *traces.Record, m *corpusMessage) error {
 		to    *traces.Opt[int32]
 	}{
 		{"prompt_tokens", m.Usage.Prompt, &rec.PromptTokens}, {"completion_tokens", m.Usage.Output, &rec.OutputTokens},
-		{"reasoning_tokens", m.Usage.Details.Reasoning, &rec.ReasoningTokens}, {"cached_tokens", m.Usage.PromptDetails.Cached, &rec.Outcome.CachedTokens},
+		{"reasoning_tokens", m.Usage.Out.Reasoning, &rec.ReasoningTokens}, {"cached_tokens", m.Usage.In.Cached, &rec.Outcome.CachedTokens},
 	} {
 		if err := setUnlessNull(n.to, n.raw); err != nil {
 			return inField(n.field, err)

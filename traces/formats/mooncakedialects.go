@@ -73,13 +73,20 @@ func sniffTurns(head []byte) (map[string]json.Token, error) {
 	return nil, errors.New("the first row has neither input_length nor text_input, messages or payload")
 }
 
-func sniffAIPerf(head []byte) error {
+// sniffSessions takes turns whose order is that of their session.
+func sniffSessions(head []byte) (map[string]json.Token, error) {
 	keys, err := sniffTurns(head)
+	if err == nil && keys["request_id"] != nil {
+		err = errors.New("the key \"request_id\" is of rows that may wait for one another")
+	}
+	return keys, err
+}
+
+func sniffAIPerf(head []byte) error {
+	keys, err := sniffSessions(head)
 	switch {
 	case err != nil:
 		return err
-	case keys["request_id"] != nil:
-		return errors.New("the key \"request_id\" is of rows that may wait for one another")
 	case keys["context_mode"] == nil && holdsDeltas(head):
 		return errors.New("no later turn of a session begins with the first id of the turn before it: turns hold new input only")
 	}
@@ -87,12 +94,10 @@ func sniffAIPerf(head []byte) error {
 }
 
 func sniffDelta(head []byte) error {
-	keys, err := sniffTurns(head)
+	keys, err := sniffSessions(head)
 	switch {
 	case err != nil:
 		return err
-	case keys["request_id"] != nil:
-		return errors.New("the key \"request_id\" is of rows that may wait for one another")
 	case keys["context_mode"] != nil:
 		return errors.New("the key \"context_mode\" tells what a turn holds, as in AIPerf's rows")
 	case !holdsDeltas(head):

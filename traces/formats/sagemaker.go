@@ -148,19 +148,22 @@ func askedChat(rec *traces.Record, body []byte) (ok bool, err error) {
 		setCount(&rec.MaxTokens, "max_completion_tokens", fields["max_completion_tokens"]))
 }
 
+// A chatUsage is the usage of chat completions.
+type chatUsage struct {
+	Prompt json.RawMessage `json:"prompt_tokens"`
+	Output json.RawMessage `json:"completion_tokens"`
+	In     struct {
+		Cached json.RawMessage `json:"cached_tokens"`
+	} `json:"prompt_tokens_details"`
+	Out struct {
+		Reasoning json.RawMessage `json:"reasoning_tokens"`
+	} `json:"completion_tokens_details"`
+}
+
 // A chatAnswer is an answer, or an event of one that was streamed.
 type chatAnswer struct {
-	Model string `json:"model"`
-	Usage *struct {
-		Prompt json.RawMessage `json:"prompt_tokens"`
-		Output json.RawMessage `json:"completion_tokens"`
-		In     struct {
-			Cached json.RawMessage `json:"cached_tokens"`
-		} `json:"prompt_tokens_details"`
-		Out struct {
-			Reasoning json.RawMessage `json:"reasoning_tokens"`
-		} `json:"completion_tokens_details"`
-	} `json:"usage"`
+	Model   string     `json:"model"`
+	Usage   *chatUsage `json:"usage"`
 	Choices []struct {
 		Finish string `json:"finish_reason"`
 	} `json:"choices"`
