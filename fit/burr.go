@@ -25,14 +25,21 @@ func (d burrDist) log(x float64) float64 {
 	return math.Log1p(math.Exp(t))
 }
 
+// LogProb implements Dist.
 func (d burrDist) LogProb(x float64) float64 {
 	if x <= 0 {
 		return math.Inf(-1)
 	}
 	return math.Log(d.tail*d.shape/x) + d.shape*math.Log(x/d.scale) - (d.tail+1)*d.log(x)
 }
-func (d burrDist) CDF(x float64) float64      { return -math.Expm1(-d.tail * d.log(x)) }
+
+// CDF implements Dist.
+func (d burrDist) CDF(x float64) float64 { return -math.Expm1(-d.tail * d.log(x)) }
+
+// Survival implements Dist.
 func (d burrDist) Survival(x float64) float64 { return math.Exp(-d.tail * d.log(x)) }
+
+// Quantile implements Dist.
 func (d burrDist) Quantile(p float64) float64 {
 	l := -math.Log1p(-p) / d.tail
 	if l > 40 {

@@ -12,6 +12,7 @@ var unitConstant = Family{
 // constantDist is all at one value.
 type constantDist float64
 
+// LogProb implements Dist.
 func (v constantDist) LogProb(x float64) float64 {
 	if x != float64(v) {
 		return math.Inf(-1)
@@ -19,11 +20,16 @@ func (v constantDist) LogProb(x float64) float64 {
 	return math.Inf(1)
 }
 
+// CDF implements Dist.
 func (v constantDist) CDF(x float64) float64 {
 	if x < float64(v) {
 		return 0
 	}
 	return 1
 }
+
+// Survival implements Dist.
 func (v constantDist) Survival(x float64) float64 { return 1 - v.CDF(x) }
-func (v constantDist) Quantile(float64) float64   { return float64(v) }
+
+// Quantile implements Dist.
+func (v constantDist) Quantile(float64) float64 { return float64(v) }

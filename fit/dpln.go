@@ -33,6 +33,7 @@ func mills(a, z float64) float64 {
 	return math.Exp(a*(a-2*z)/2) * NormalCDF(z-a)
 }
 
+// LogProb implements Dist.
 func (d dplnDist) LogProb(x float64) float64 {
 	if x <= 0 {
 		return math.Inf(-1)
@@ -41,6 +42,7 @@ func (d dplnDist) LogProb(x float64) float64 {
 	return math.Log(d.alpha*d.beta/(d.alpha+d.beta)*(up+down)) - math.Log(x)
 }
 
+// CDF implements Dist.
 func (d dplnDist) CDF(x float64) float64 {
 	if x <= 0 {
 		return 0
@@ -49,6 +51,7 @@ func (d dplnDist) CDF(x float64) float64 {
 	return max(NormalCDF(z)-(d.beta*up-d.alpha*down)/(d.alpha+d.beta), 0)
 }
 
+// Survival implements Dist.
 func (d dplnDist) Survival(x float64) float64 {
 	if x <= 0 {
 		return 1
@@ -57,4 +60,5 @@ func (d dplnDist) Survival(x float64) float64 {
 	return max(NormalCDF(-z)+(d.beta*up-d.alpha*down)/(d.alpha+d.beta), 0)
 }
 
+// Quantile implements Dist.
 func (d dplnDist) Quantile(p float64) float64 { return inverseCDF(d, p, d.mu-1, d.mu+1) }

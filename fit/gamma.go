@@ -28,6 +28,7 @@ func gammaShape(m moments) float64 {
 // mathext panics outside its domain.
 type gammaDist struct{ shape, scale float64 }
 
+// LogProb implements Dist.
 func (d gammaDist) LogProb(x float64) float64 {
 	if x < 0 {
 		return math.Inf(-1)
@@ -35,6 +36,8 @@ func (d gammaDist) LogProb(x float64) float64 {
 	lg, _ := math.Lgamma(d.shape)
 	return (d.shape-1)*math.Log(x/d.scale) - x/d.scale - lg - math.Log(d.scale)
 }
+
+// CDF implements Dist.
 func (d gammaDist) CDF(x float64) float64 { return mathext.GammaIncReg(d.shape, max(x, 0)/d.scale) }
 
 // Survival goes through the CDF where x is small: nothing cancels there, and the

@@ -140,6 +140,7 @@ func segment(points []float64, v float64) int {
 	return min(max(i, 0), len(points)-2)
 }
 
+// LogProb implements Dist.
 func (k knots) LogProb(x float64) float64 {
 	if x <= k.x[0] || x > k.x[len(k.x)-1] {
 		return math.Inf(-1)
@@ -148,6 +149,7 @@ func (k knots) LogProb(x float64) float64 {
 	return math.Log((k.cum[i+1] - k.cum[i]) / (k.x[i+1] - k.x[i]))
 }
 
+// CDF implements Dist.
 func (k knots) CDF(x float64) float64 {
 	if x <= k.x[0] {
 		return 0
@@ -159,6 +161,7 @@ func (k knots) CDF(x float64) float64 {
 	return k.cum[i] + (k.cum[i+1]-k.cum[i])*(x-k.x[i])/(k.x[i+1]-k.x[i])
 }
 
+// Survival implements Dist.
 func (k knots) Survival(x float64) float64 {
 	if x <= k.x[0] {
 		return 1
@@ -170,6 +173,7 @@ func (k knots) Survival(x float64) float64 {
 	return 1 - k.cum[i+1] + (k.cum[i+1]-k.cum[i])*(k.x[i+1]-x)/(k.x[i+1]-k.x[i])
 }
 
+// Quantile implements Dist.
 func (k knots) Quantile(p float64) float64 {
 	i := segment(k.cum, p)
 	if k.cum[i+1] == k.cum[i] {

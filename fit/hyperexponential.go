@@ -28,6 +28,7 @@ func twoComponents(params []float64) error {
 // one of the mean long.
 type hyperexponentialDist struct{ w, short, long float64 }
 
+// LogProb implements Dist.
 func (d hyperexponentialDist) LogProb(x float64) float64 {
 	if x < 0 {
 		return math.Inf(-1)
@@ -35,11 +36,13 @@ func (d hyperexponentialDist) LogProb(x float64) float64 {
 	return math.Log(d.w/d.short*math.Exp(-x/d.short) + (1-d.w)/d.long*math.Exp(-x/d.long))
 }
 
+// CDF implements Dist.
 func (d hyperexponentialDist) CDF(x float64) float64 {
 	x = max(x, 0)
 	return -d.w*math.Expm1(-x/d.short) - (1-d.w)*math.Expm1(-x/d.long)
 }
 
+// Survival implements Dist.
 func (d hyperexponentialDist) Survival(x float64) float64 {
 	x = max(x, 0)
 	return d.w*math.Exp(-x/d.short) + (1-d.w)*math.Exp(-x/d.long)

@@ -10,6 +10,7 @@ var inverseGaussian = searched("inverse_gaussian", []string{"mean", "shape"},
 // level (Schroedinger, 1915). Its lambda is mean * shape.
 type inverseGaussianDist struct{ mean, shape float64 }
 
+// LogProb implements Dist.
 func (d inverseGaussianDist) LogProb(x float64) float64 {
 	if x <= 0 {
 		return math.Inf(-1)
@@ -28,6 +29,7 @@ func (d inverseGaussianDist) arguments(x float64) (a, b float64) {
 // reflected is exp(2 shape) Phi(-b), whose factors would overflow and underflow.
 func reflected(a, b float64) float64 { return math.Exp(-a*a/2) * erfcx(b/math.Sqrt2) / 2 }
 
+// CDF implements Dist.
 func (d inverseGaussianDist) CDF(x float64) float64 {
 	if x <= 0 {
 		return 0
@@ -36,6 +38,7 @@ func (d inverseGaussianDist) CDF(x float64) float64 {
 	return NormalCDF(a) + reflected(a, b)
 }
 
+// Survival implements Dist.
 func (d inverseGaussianDist) Survival(x float64) float64 {
 	if x <= 0 {
 		return 1
@@ -47,6 +50,7 @@ func (d inverseGaussianDist) Survival(x float64) float64 {
 	return math.Exp(-a*a/2) * (erfcx(a/math.Sqrt2) - erfcx(b/math.Sqrt2)) / 2
 }
 
+// Quantile implements Dist.
 func (d inverseGaussianDist) Quantile(p float64) float64 {
 	l := math.Log(d.mean)
 	return inverseCDF(d, p, l-2, l+2)

@@ -11,6 +11,7 @@ type logLogisticDist struct{ shape, scale float64 }
 
 func (d logLogisticDist) t(x float64) float64 { return d.shape * math.Log(max(x, 0)/d.scale) }
 
+// LogProb implements Dist.
 func (d logLogisticDist) LogProb(x float64) float64 {
 	if x <= 0 {
 		return math.Inf(-1)
@@ -18,8 +19,14 @@ func (d logLogisticDist) LogProb(x float64) float64 {
 	t := d.t(x)
 	return math.Log(d.shape/x) - math.Abs(t) - 2*math.Log1p(math.Exp(-math.Abs(t)))
 }
-func (d logLogisticDist) CDF(x float64) float64      { return 1 / (1 + math.Exp(-d.t(x))) }
+
+// CDF implements Dist.
+func (d logLogisticDist) CDF(x float64) float64 { return 1 / (1 + math.Exp(-d.t(x))) }
+
+// Survival implements Dist.
 func (d logLogisticDist) Survival(x float64) float64 { return 1 / (1 + math.Exp(d.t(x))) }
+
+// Quantile implements Dist.
 func (d logLogisticDist) Quantile(p float64) float64 {
 	return d.scale * math.Pow(p/(1-p), 1/d.shape)
 }

@@ -15,6 +15,7 @@ type lognormalDist struct{ mu, sigma float64 }
 
 func (d lognormalDist) z(x float64) float64 { return (math.Log(max(x, 0)) - d.mu) / d.sigma }
 
+// LogProb implements Dist.
 func (d lognormalDist) LogProb(x float64) float64 {
 	if x <= 0 {
 		return math.Inf(-1)
@@ -22,6 +23,12 @@ func (d lognormalDist) LogProb(x float64) float64 {
 	z := d.z(x)
 	return -z*z/2 - math.Log(x*d.sigma) - math.Log(2*math.Pi)/2
 }
-func (d lognormalDist) CDF(x float64) float64      { return NormalCDF(d.z(x)) }
+
+// CDF implements Dist.
+func (d lognormalDist) CDF(x float64) float64 { return NormalCDF(d.z(x)) }
+
+// Survival implements Dist.
 func (d lognormalDist) Survival(x float64) float64 { return NormalCDF(-d.z(x)) }
+
+// Quantile implements Dist.
 func (d lognormalDist) Quantile(p float64) float64 { return math.Exp(d.mu + d.sigma*NormalQuantile(p)) }

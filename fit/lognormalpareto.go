@@ -73,6 +73,7 @@ func (d lognormalParetoDist) pareto(x float64) float64 {
 	return math.Exp(-d.alpha * math.Log(max(x/d.xm, 1)))
 }
 
+// LogProb implements Dist.
 func (d lognormalParetoDist) LogProb(x float64) float64 {
 	p := d.w * math.Exp(d.body.LogProb(x))
 	if x >= d.xm {
@@ -81,14 +82,17 @@ func (d lognormalParetoDist) LogProb(x float64) float64 {
 	return math.Log(p)
 }
 
+// CDF implements Dist.
 func (d lognormalParetoDist) CDF(x float64) float64 {
 	return d.w*d.body.CDF(x) - (1-d.w)*math.Expm1(-d.alpha*math.Log(max(x/d.xm, 1)))
 }
 
+// Survival implements Dist.
 func (d lognormalParetoDist) Survival(x float64) float64 {
 	return d.w*d.body.Survival(x) + (1-d.w)*d.pareto(x)
 }
 
+// Quantile implements Dist.
 func (d lognormalParetoDist) Quantile(p float64) float64 {
 	l := math.Log(d.xm)
 	return inverseCDF(d, p, min(d.body.mu, l)-1, max(d.body.mu, l)+1)

@@ -22,14 +22,21 @@ type lomaxDist struct{ alpha, scale float64 }
 
 func (d lomaxDist) log(x float64) float64 { return math.Log1p(max(x, 0) / d.scale) }
 
+// LogProb implements Dist.
 func (d lomaxDist) LogProb(x float64) float64 {
 	if x < 0 {
 		return math.Inf(-1)
 	}
 	return math.Log(d.alpha/d.scale) - (d.alpha+1)*d.log(x)
 }
-func (d lomaxDist) CDF(x float64) float64      { return -math.Expm1(-d.alpha * d.log(x)) }
+
+// CDF implements Dist.
+func (d lomaxDist) CDF(x float64) float64 { return -math.Expm1(-d.alpha * d.log(x)) }
+
+// Survival implements Dist.
 func (d lomaxDist) Survival(x float64) float64 { return math.Exp(-d.alpha * d.log(x)) }
+
+// Quantile implements Dist.
 func (d lomaxDist) Quantile(p float64) float64 {
 	return d.scale * math.Expm1(-math.Log1p(-p)/d.alpha)
 }

@@ -55,6 +55,7 @@ func (m mixture) params() []float64 {
 	return p
 }
 
+// LogProb implements Dist.
 func (m mixture) LogProb(x float64) float64 {
 	var sum float64
 	for _, c := range m {
@@ -63,6 +64,7 @@ func (m mixture) LogProb(x float64) float64 {
 	return math.Log(sum)
 }
 
+// CDF implements Dist.
 func (m mixture) CDF(x float64) (sum float64) {
 	for _, c := range m {
 		sum += c.w * c.CDF(x)
@@ -70,6 +72,7 @@ func (m mixture) CDF(x float64) (sum float64) {
 	return sum
 }
 
+// Survival implements Dist.
 func (m mixture) Survival(x float64) (sum float64) {
 	for _, c := range m {
 		sum += c.w * c.Survival(x)

@@ -75,14 +75,21 @@ func (d gpdDist) hazard(x float64) float64 {
 	return math.Log1p(max(d.xi*t, -1)) / d.xi
 }
 
+// LogProb implements Dist.
 func (d gpdDist) LogProb(x float64) float64 {
 	if x < d.from {
 		return math.Inf(-1)
 	}
 	return -(1+d.xi)*d.hazard(x) - math.Log(d.width)
 }
-func (d gpdDist) CDF(x float64) float64      { return -math.Expm1(-d.hazard(x)) }
+
+// CDF implements Dist.
+func (d gpdDist) CDF(x float64) float64 { return -math.Expm1(-d.hazard(x)) }
+
+// Survival implements Dist.
 func (d gpdDist) Survival(x float64) float64 { return math.Exp(-d.hazard(x)) }
+
+// Quantile implements Dist.
 func (d gpdDist) Quantile(p float64) float64 { return d.upper(1 - p) }
 
 // upper is the quantile of that survival.
@@ -109,6 +116,7 @@ func splice(body Dist, t *Tail) Dist {
 	return spliced{body, body.CDF(t.From), t.Share, gpdDist{t.From, t.Xi, t.Width}}
 }
 
+// LogProb implements Dist.
 func (d spliced) LogProb(x float64) float64 {
 	if x > d.tail.from {
 		return math.Log(d.share) + d.tail.LogProb(x)
@@ -116,6 +124,7 @@ func (d spliced) LogProb(x float64) float64 {
 	return math.Log((1-d.share)/d.top) + d.body.LogProb(x)
 }
 
+// CDF implements Dist.
 func (d spliced) CDF(x float64) float64 {
 	if x > d.tail.from {
 		return 1 - d.share*d.tail.Survival(x)
@@ -123,6 +132,7 @@ func (d spliced) CDF(x float64) float64 {
 	return (1 - d.share) * d.body.CDF(x) / d.top
 }
 
+// Survival implements Dist.
 func (d spliced) Survival(x float64) float64 {
 	if x > d.tail.from {
 		return d.share * d.tail.Survival(x)
@@ -130,6 +140,7 @@ func (d spliced) Survival(x float64) float64 {
 	return 1 - d.CDF(x)
 }
 
+// Quantile implements Dist.
 func (d spliced) Quantile(p float64) float64 {
 	if p > 1-d.share {
 		return d.tail.upper((1 - p) / d.share)

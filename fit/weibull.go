@@ -23,14 +23,21 @@ type weibullDist struct{ shape, scale float64 }
 
 func (d weibullDist) power(x float64) float64 { return math.Pow(max(x, 0)/d.scale, d.shape) }
 
+// LogProb implements Dist.
 func (d weibullDist) LogProb(x float64) float64 {
 	if x < 0 {
 		return math.Inf(-1)
 	}
 	return math.Log(d.shape/d.scale) + (d.shape-1)*math.Log(x/d.scale) - d.power(x)
 }
-func (d weibullDist) CDF(x float64) float64      { return -math.Expm1(-d.power(x)) }
+
+// CDF implements Dist.
+func (d weibullDist) CDF(x float64) float64 { return -math.Expm1(-d.power(x)) }
+
+// Survival implements Dist.
 func (d weibullDist) Survival(x float64) float64 { return math.Exp(-d.power(x)) }
+
+// Quantile implements Dist.
 func (d weibullDist) Quantile(p float64) float64 {
 	return d.scale * math.Pow(-math.Log1p(-p), 1/d.shape)
 }

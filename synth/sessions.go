@@ -84,15 +84,24 @@ func (s *sessions) name(r *traces.Request) {
 
 type dueQueue []openSession
 
+// Len implements heap.Interface.
 func (q dueQueue) Len() int { return len(q) }
+
+// Less implements heap.Interface.
 func (q dueQueue) Less(i, j int) bool {
 	if q[i].due != q[j].due {
 		return q[i].due < q[j].due
 	}
 	return q[i].id < q[j].id
 }
+
+// Swap implements heap.Interface.
 func (q dueQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q *dueQueue) Push(x any)   { *q = append(*q, x.(openSession)) }
+
+// Push implements heap.Interface.
+func (q *dueQueue) Push(x any) { *q = append(*q, x.(openSession)) }
+
+// Pop implements heap.Interface.
 func (q *dueQueue) Pop() any {
 	last := (*q)[len(*q)-1]
 	*q = (*q)[:len(*q)-1]

@@ -169,15 +169,24 @@ func (g *Generator) Read(rec *traces.Record) error {
 // queue is a heap of sources by their next arrival; at equal times the first named goes first.
 type queue []*source
 
+// Len implements heap.Interface.
 func (q queue) Len() int { return len(q) }
+
+// Less implements heap.Interface.
 func (q queue) Less(i, j int) bool {
 	if q[i].at != q[j].at {
 		return q[i].at < q[j].at
 	}
 	return q[i].rank < q[j].rank
 }
+
+// Swap implements heap.Interface.
 func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q *queue) Push(x any)   { *q = append(*q, x.(*source)) }
+
+// Push implements heap.Interface.
+func (q *queue) Push(x any) { *q = append(*q, x.(*source)) }
+
+// Pop implements heap.Interface.
 func (q *queue) Pop() any {
 	last := (*q)[len(*q)-1]
 	*q = (*q)[:len(*q)-1]

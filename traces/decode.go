@@ -27,9 +27,13 @@ type messages struct {
 	zstd    *zstd.Decoder
 }
 
-func (m *messages) Retain()  {}
+// Retain implements ipc.MessageReader.
+func (m *messages) Retain() {}
+
+// Release implements ipc.MessageReader.
 func (m *messages) Release() {}
 
+// Message implements ipc.MessageReader.
 func (m *messages) Message() (*ipc.Message, error) {
 	n, err := m.length()
 	if err != nil {

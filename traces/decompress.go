@@ -68,6 +68,7 @@ type countingReader struct {
 	n int64
 }
 
+// Read implements io.Reader.
 func (c *countingReader) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.n += int64(n)
@@ -82,6 +83,7 @@ type guardedReader struct {
 	n      int64
 }
 
+// Read implements io.Reader.
 func (g *guardedReader) Read(p []byte) (int, error) {
 	n, err := g.ReadCloser.Read(p)
 	g.n += int64(n)

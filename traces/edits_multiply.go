@@ -117,10 +117,19 @@ func (m *multiply) copied(i uint64) Record {
 // late is a heap of rows by arrival and Seq.
 type late []Record
 
-func (l late) Len() int           { return len(l) }
+// Len implements heap.Interface.
+func (l late) Len() int { return len(l) }
+
+// Less implements heap.Interface.
 func (l late) Less(i, j int) bool { return before(&l[i], &l[j]) }
-func (l late) Swap(i, j int)      { l[i], l[j] = l[j], l[i] }
-func (l *late) Push(x any)        { *l = append(*l, x.(Record)) }
+
+// Swap implements heap.Interface.
+func (l late) Swap(i, j int) { l[i], l[j] = l[j], l[i] }
+
+// Push implements heap.Interface.
+func (l *late) Push(x any) { *l = append(*l, x.(Record)) }
+
+// Pop implements heap.Interface.
 func (l *late) Pop() any {
 	last := (*l)[len(*l)-1]
 	(*l)[len(*l)-1] = Record{}

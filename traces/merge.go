@@ -80,7 +80,10 @@ type head struct {
 	order int
 }
 
+// Len implements heap.Interface.
 func (m *merge) Len() int { return len(m.heads) }
+
+// Less implements heap.Interface.
 func (m *merge) Less(i, j int) bool {
 	a, b := m.heads[i], m.heads[j]
 	if a.rec.Arrival == b.rec.Arrival && a.rec.Seq == b.rec.Seq {
@@ -88,8 +91,14 @@ func (m *merge) Less(i, j int) bool {
 	}
 	return before(&a.rec, &b.rec)
 }
+
+// Swap implements heap.Interface.
 func (m *merge) Swap(i, j int) { m.heads[i], m.heads[j] = m.heads[j], m.heads[i] }
-func (m *merge) Push(x any)    { m.heads = append(m.heads, x.(*head)) }
+
+// Push implements heap.Interface.
+func (m *merge) Push(x any) { m.heads = append(m.heads, x.(*head)) }
+
+// Pop implements heap.Interface.
 func (m *merge) Pop() any {
 	last := m.heads[len(m.heads)-1]
 	m.heads = m.heads[:len(m.heads)-1]

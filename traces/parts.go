@@ -66,6 +66,7 @@ func openParts(path string, n int) (*partsReader, error) {
 	return r, nil
 }
 
+// Read implements Reader.
 func (r *partsReader) Read(rec *Record) error {
 	for r.next < len(r.files) {
 		err := r.files[r.next].Read(rec)
@@ -77,6 +78,7 @@ func (r *partsReader) Read(rec *Record) error {
 	return io.EOF
 }
 
+// Close implements io.Closer.
 func (r *partsReader) Close() error {
 	var err error
 	for _, f := range r.files {

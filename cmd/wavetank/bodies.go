@@ -14,6 +14,7 @@ import (
 // bodies are the request bodies that a trace came to hold.
 type bodies struct{ n, bytes int64 }
 
+// String implements fmt.Stringer.
 func (b *bodies) String() string {
 	return fmt.Sprintf("keep bodies: %d bodies, %d bytes", b.n, b.bytes)
 }

@@ -144,6 +144,7 @@ func (e *editing) note(format string, args ...any) {
 
 type line string
 
+// String implements fmt.Stringer.
 func (l line) String() string { return string(l) }
 
 // rebase starts a sorted trace at its earliest row, if that is before the start.

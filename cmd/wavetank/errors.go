@@ -22,6 +22,7 @@ type exitError struct {
 	code int
 }
 
+// Unwrap lets errors.Is and errors.As see what is inside.
 func (e exitError) Unwrap() error { return e.error }
 
 func usage(format string, args ...any) error {
@@ -34,6 +35,7 @@ type hinted struct {
 	hint string
 }
 
+// Unwrap lets errors.Is and errors.As see what is inside.
 func (h hinted) Unwrap() error { return h.error }
 
 func hint(err error, format string, args ...any) error {

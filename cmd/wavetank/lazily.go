@@ -32,6 +32,7 @@ func (e *editing) lazily(r traces.Reader, begin func(traces.Reader, traces.Meta)
 
 type late struct{ edit **traces.Edit }
 
+// String implements fmt.Stringer.
 func (l late) String() string {
 	if *l.edit == nil {
 		return ""

@@ -93,6 +93,7 @@ type usage struct {
 // server writes in its own way must not lose the answer.
 type lenient[T any] struct{ v T }
 
+// UnmarshalJSON implements json.Unmarshaler.
 func (l *lenient[T]) UnmarshalJSON(data []byte) error {
 	var v T
 	if json.Unmarshal(data, &v) == nil {
@@ -104,6 +105,7 @@ func (l *lenient[T]) UnmarshalJSON(data []byte) error {
 // present is whether a value is there and not null, false, "", [] or {}.
 type present bool
 
+// UnmarshalJSON implements json.Unmarshaler.
 func (p *present) UnmarshalJSON(data []byte) error {
 	switch string(data) {
 	case "null", "false", `""`, "[]", "{}":
@@ -117,6 +119,7 @@ func (p *present) UnmarshalJSON(data []byte) error {
 // toolCalls is whether a call's name or arguments are there.
 type toolCalls bool
 
+// UnmarshalJSON implements json.Unmarshaler.
 func (t *toolCalls) UnmarshalJSON(data []byte) error {
 	var calls lenient[[]lenient[struct {
 		Function lenient[struct{ Name, Arguments present }]
@@ -135,6 +138,7 @@ func (t *toolCalls) UnmarshalJSON(data []byte) error {
 // count is a number of tokens, unknown where it is none.
 type count struct{ traces.Opt[int32] }
 
+// UnmarshalJSON implements json.Unmarshaler.
 func (c *count) UnmarshalJSON(data []byte) error {
 	*c = count{}
 	if n, err := strconv.ParseFloat(string(bytes.TrimSpace(data)), 64); err == nil && n >= 0 && n <= math.MaxInt32 && n == math.Trunc(n) {

@@ -90,15 +90,24 @@ type call struct {
 
 type calls []call
 
+// Len implements heap.Interface.
 func (c calls) Len() int { return len(c) }
+
+// Less implements heap.Interface.
 func (c calls) Less(i, j int) bool {
 	if d := c[i].due.Compare(c[j].due); d != 0 {
 		return d < 0
 	}
 	return c[i].order < c[j].order
 }
+
+// Swap implements heap.Interface.
 func (c calls) Swap(i, j int) { c[i], c[j] = c[j], c[i] }
-func (c *calls) Push(x any)   { *c = append(*c, x.(call)) }
+
+// Push implements heap.Interface.
+func (c *calls) Push(x any) { *c = append(*c, x.(call)) }
+
+// Pop implements heap.Interface.
 func (c *calls) Pop() any {
 	last := len(*c) - 1
 	x := (*c)[last]

@@ -39,6 +39,7 @@ type message struct {
 // content is the text of a message: a string, null, or a list of parts.
 type content []string
 
+// UnmarshalJSON implements json.Unmarshaler.
 func (c *content) UnmarshalJSON(b []byte) error {
 	switch b[0] {
 	case 'n': // null: an assistant's turn of tool calls alone
@@ -65,6 +66,7 @@ type promptText struct {
 	ids  []uint32
 }
 
+// UnmarshalJSON implements json.Unmarshaler.
 func (p *promptText) UnmarshalJSON(b []byte) error {
 	if b[0] == 'n' {
 		return nil

@@ -70,6 +70,7 @@ type digest struct {
 
 func newDigest(r io.Reader) *digest { return &digest{r: r, hash: sha256.New()} }
 
+// Read implements io.Reader.
 func (d *digest) Read(p []byte) (int, error) {
 	n, err := d.r.Read(p)
 	d.hash.Write(p[:n])

@@ -67,6 +67,7 @@ type rowError struct {
 	err    error
 }
 
+// Error implements error.
 func (e *rowError) Error() string { return e.reason + ": " + e.err.Error() }
 
 func isRowError(err error) bool {
