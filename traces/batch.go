@@ -16,7 +16,7 @@ var batchBytes = 256 << 20
 
 // A Batch holds rows by columns. The zero Batch is empty. A column takes no memory
 // until a row knows its value, so that the many that a trace does not have cost
-// nothing.
+// nothing. Those that every row knows are as in the zero Record until then.
 type Batch struct {
 	vectors [64]*vector // by column
 	has     columnSet   // that any row knows
@@ -50,9 +50,23 @@ func (b *Batch) begin(fresh columnSet) {
 		if b.vectors[i] == nil {
 			b.vectors[i] = newVector(columns[i].typ)
 		}
-		b.vectors[i].addNulls(b.rows)
+		b.vectors[i].addBlanks(i, b.rows)
 	}
 	b.has |= fresh
+}
+
+// unset gives what rows are in columns that every row knows, if nobody says.
+var unset = new(Record)
+
+// addBlanks adds n rows in which column i, which v is of, is not said.
+func (v *vector) addBlanks(i, n int) {
+	if !requiredSet.has(i) {
+		v.addNulls(n)
+		return
+	}
+	for range n {
+		columns[i].add(v, unset)
+	}
 }
 
 // Rows returns how many rows b has.
@@ -70,6 +84,9 @@ func (b *Batch) Reset() {
 // log into their trace: Seq counts on from seq, and arrivals and source rows, which
 // every row must know, move by start and by line.
 func (b *Batch) Place(seq uint64, start time.Duration, line uint64) {
+	if !b.has.has(seqColumn) {
+		b.begin(1 << seqColumn)
+	}
 	le := binary.LittleEndian
 	seqs, arrivals, lines := b.vectors[seqColumn].data, b.vectors[arrivalColumn].data, b.vectors[sourceRowColumn].data
 	for i := 0; i < 8*b.rows; i += 8 {
@@ -119,7 +136,7 @@ func (b *Batch) append(o *Batch, from, to int) {
 		b.vectors[i].append(o.vectors[i], from, to)
 	}
 	for i := range (b.has &^ has).each() {
-		b.vectors[i].addNulls(to - from)
+		b.vectors[i].addBlanks(i, to-from)
 	}
 	b.rows += to - from
 }
@@ -147,7 +164,15 @@ type order struct {
 	unsorted    bool
 }
 
-func (o *order) add(p place) { o.join(order{1, p, p, p.arrival, false}) }
+func (o *order) add(p place) {
+	if o.rows == 0 {
+		o.first, o.least = p, p.arrival
+	} else if p.before(o.last) {
+		o.unsorted, o.least = true, min(o.least, p.arrival)
+	}
+	o.rows++
+	o.last = p
+}
 
 // join adds rows that come after those so far.
 func (o *order) join(n order) {

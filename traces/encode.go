@@ -122,7 +122,7 @@ func (e *encoder) writeHeld() error {
 		v := e.held.vectors[i]
 		if !e.held.has.has(i) {
 			v = newVector(columns[i].typ)
-			v.addNulls(e.held.rows)
+			v.addBlanks(i, e.held.rows)
 		}
 		e.pack(v, ascending.has(i))
 	}

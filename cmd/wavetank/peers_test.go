@@ -182,10 +182,16 @@ func TestScan(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if _, err := traces.Copy(traces.WriterFunc(func(*traces.Record) error { return nil }), s); err != nil {
+	if _, err := traces.Copy(nowhere{}, s); err != nil {
 		t.Fatal(err)
 	}
 }
+
+// nowhere takes rows as a trace file does, by columns where they come so.
+type nowhere struct{}
+
+func (nowhere) Write(*traces.Record) error     { return nil }
+func (nowhere) WriteBatch(*traces.Batch) error { return nil }
 
 func mapFlags() (flags []string) {
 	for _, pair := range gatewayMap {

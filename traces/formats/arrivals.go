@@ -1,11 +1,6 @@
 package formats
 
-import (
-	"fmt"
-	"time"
-
-	"wavetank/traces"
-)
+import "fmt"
 
 // arrivals reads the arrivals of a log of any origin. The first decides for all
 // whether they are dates or numbers, of which unit, and since when.
@@ -17,24 +12,24 @@ type arrivals struct {
 	numeric bool
 }
 
-func (a *arrivals) set(rec *traces.Record, v []byte) error {
+// read returns an arrival in nanoseconds.
+func (a *arrivals) read(v []byte) (int64, error) {
 	numeric := isDecimal(v)
 	if a.decided && numeric != a.numeric {
-		return rejectf(BadTime, "%q, where other rows have %s", clip(v), map[bool]string{true: "numbers", false: "dates"}[a.numeric])
+		return 0, rejectf(BadTime, "%q, where other rows have %s", clip(v), map[bool]string{true: "numbers", false: "dates"}[a.numeric])
 	}
 	ns, err := a.parse(v, numeric)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if !a.decided {
 		a.decide(ns, numeric)
 	}
 	// A 0 among wall clocks is a stamp that nobody set, and would open a hole of fifty years.
 	if numeric && sinceEpoch(ns) != a.in.absolute {
-		return rejectf(BadTime, "%s %s is far from the other stamps", clip(v), unitName(a.unit))
+		return 0, rejectf(BadTime, "%s %s is far from the other stamps", clip(v), unitName(a.unit))
 	}
-	rec.Arrival = time.Duration(ns)
-	return nil
+	return ns, nil
 }
 
 func (a *arrivals) parse(v []byte, numeric bool) (int64, error) {

@@ -38,39 +38,58 @@ func openAzure(in *input, o *Options) (parser, error) {
 	in.absolute = true
 	in.source.Stamps = "start"
 	in.fork = func(in *input) parser {
-		row := &azureRow{in: in, table: t.fork(), stamp: at[0], prompt: at[1], output: at[2], images: images}
+		row := &azureRow{in: in, table: t.fork(in), at: at, images: images, cells: make([]traces.Cell, len(azureLayout))}
+		if images < 0 {
+			in.layout, in.cells = azureLayout, row.read
+		}
 		return row.parse
 	}
 	return in.fork(in), nil
 }
 
-// An azureRow is where the columns stand; images may be -1.
+// azureLayout is what azureColumns are.
+var azureLayout = []string{"arrival_ns", "prompt_tokens", "output_tokens"}
+
+// An azureRow is where the columns stand, and their values in a row; images may be -1.
 type azureRow struct {
-	in                            *input
-	table                         *table
-	stamp, prompt, output, images int
+	in     *input
+	table  *table
+	at     []int
+	images int
+	cells  []traces.Cell
 }
 
 func (a *azureRow) parse(row []byte, rec *traces.Record) error {
+	c := a.cells
+	if err := a.read(row, c); err != nil {
+		return err
+	}
+	rec.Arrival = time.Duration(c[0].N)
+	rec.PromptTokens, rec.OutputTokens = traces.Some(int32(c[1].N)), traces.Some(int32(c[2].N))
+	if a.images < 0 {
+		return nil
+	}
+	return inField("NumImages", setImages(rec, a.table.fields[a.images]))
+}
+
+func (a *azureRow) read(row []byte, to []traces.Cell) error {
 	f, err := a.table.split(row)
 	if err != nil {
 		return err
 	}
-	ns, err := a.in.clock.parse(f[a.stamp])
+	ns, err := a.in.clock.parse(f[a.at[0]])
 	if err != nil {
 		return inField(azureColumns[0], err)
 	}
-	rec.Arrival = time.Duration(ns)
-	if err := setTokens(&rec.PromptTokens, f[a.prompt]); err != nil {
-		return inField(azureColumns[1], err)
+	to[0].Known, to[0].N = true, ns
+	for i := 1; i < len(a.at); i++ {
+		n, err := parseTokens(f[a.at[i]])
+		if err != nil {
+			return inField(azureColumns[i], err)
+		}
+		to[i].Known, to[i].N = true, int64(n)
 	}
-	if err := setTokens(&rec.OutputTokens, f[a.output]); err != nil {
-		return inField(azureColumns[2], err)
-	}
-	if a.images < 0 {
-		return nil
-	}
-	return inField("NumImages", setImages(rec, f[a.images]))
+	return nil
 }
 
 // setImages notes how many images a prompt held. Their tokens are part of the

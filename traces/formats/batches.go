@@ -54,6 +54,9 @@ const coarsest = int64(time.Second)
 
 // gridOf returns the coarsest decimal grid on which a stamp is, from grid on.
 func gridOf(stamp, grid int64) int64 {
+	if grid == 100 && stamp%100 == 0 { // to divide by what is not known takes three times as long
+		return grid
+	}
 	for stamp%grid != 0 {
 		grid /= 10
 	}

@@ -50,7 +50,7 @@ func openBurst(in *input, o *Options) (parser, error) {
 	in.source.Stamps, in.source.TimeUnit, in.source.Grammar = "start", "s", decimalGrammar
 	in.inOrder = make(turns).count
 	in.fork = func(in *input) parser {
-		b := &burst{in: in, table: t.fork(),
+		b := &burst{in: in, table: t.fork(in),
 			stamp: at[0], model: at[1], prompt: at[2], output: at[3], kind: at[4],
 			session: t.find("Session ID"), elapsed: t.find("Elapsed time"), total: t.find("Total tokens")}
 		return b.parse

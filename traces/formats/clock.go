@@ -122,6 +122,10 @@ func parseFraction(b []byte) (ns int64, rest []byte) {
 	if len(b) < 2 || b[0] != '.' && b[0] != ',' || b[1]-'0' > 9 {
 		return 0, b
 	}
+	word := wordAt(b, 1)
+	if n := leadingDigits(word); n < 8 {
+		return eightDigits(word, n) * tenths[n], b[1+n:]
+	}
 	i := 1
 	for ; i < min(len(b), len(tenths)) && b[i]-'0' <= 9; i++ {
 		ns = 10*ns + int64(b[i]-'0')

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"wavetank/traces"
 )
@@ -15,7 +16,25 @@ type Column struct {
 	Alias string // another name that it goes by; may be empty
 	Kind  Kind
 
-	set func(rec *traces.Record, v value) error // nil: arrival
+	read  func(value) (traces.Cell, error) // nil: arrival
+	store func(*traces.Record, traces.Cell, *words)
+}
+
+// set fills the column of rec.
+func (c *Column) set(rec *traces.Record, v value, w *words) error {
+	cell, err := c.read(v)
+	if cell.Known {
+		c.store(rec, cell, w)
+	}
+	return err
+}
+
+// fileName is the column's name in the trace file.
+func (c *Column) fileName() string {
+	if c.Kind == Stamp || c.Kind == Duration {
+		return c.Name + "_ns"
+	}
+	return c.Name
 }
 
 // Kind says what a Column takes.
@@ -34,7 +53,7 @@ const (
 
 // Columns lists the columns to which Options.Map can map a field.
 var Columns = []Column{
-	{"arrival", "", Stamp, nil},
+	{Name: "arrival", Kind: Stamp, store: storeArrival},
 	text("id", func(r *traces.Record) *traces.Opt[string] { return &r.ID }),
 	text("app", func(r *traces.Record) *traces.Opt[string] { return &r.App }),
 	text("tenant", func(r *traces.Record) *traces.Opt[string] { return &r.Tenant }),
@@ -49,13 +68,13 @@ var Columns = []Column{
 	tokens("reasoning_tokens", func(r *traces.Record) *traces.Opt[int32] { return &r.ReasoningTokens }),
 	tokens("max_tokens", func(r *traces.Record) *traces.Opt[int32] { return &r.MaxTokens }),
 	truth("stream", func(r *traces.Record) *traces.Opt[bool] { return &r.Stream }),
-	{"params", "", Object, setParams},
+	{"params", "", Object, readParams, storeParams},
 	span("cancel", "", func(r *traces.Record) *traces.Opt[time.Duration] { return &r.Cancel }),
 	tokens("cancel_tokens", func(r *traces.Record) *traces.Opt[int32] { return &r.CancelTokens }),
 	span("timeout", "", func(r *traces.Record) *traces.Opt[time.Duration] { return &r.Timeout }),
-	{"body", "", Body, setBody},
+	{"body", "", Body, readBody, storeBody},
 
-	{"status", "", Text, setStatus},
+	{"status", "", Text, readStatus, storeStatus},
 	text("error", func(r *traces.Record) *traces.Opt[string] { return &r.Outcome.Error }),
 	count("http_status", func(r *traces.Record) *traces.Opt[int32] { return &r.Outcome.HTTPStatus }),
 	text("finish_reason", func(r *traces.Record) *traces.Opt[string] { return &r.Outcome.FinishReason }),
@@ -79,15 +98,26 @@ var Columns = []Column{
 
 // A value is a known value of a field, as text.
 type value struct {
-	b     []byte
-	unit  int64 // of a time, in nanoseconds
-	words *words
+	b    []byte
+	unit int64 // of a time, in nanoseconds
 }
 
+func storeArrival(rec *traces.Record, c traces.Cell, _ *words) { rec.Arrival = time.Duration(c.N) }
+
 func text(name string, of func(*traces.Record) *traces.Opt[string]) Column {
-	return Column{name, "", Text, func(rec *traces.Record, v value) error {
-		return v.words.set(of(rec), v.b)
+	return Column{name, "", Text, readText, func(rec *traces.Record, c traces.Cell, w *words) {
+		*of(rec) = traces.Some(w.keep(c.Text))
 	}}
+}
+
+func readText(v value) (traces.Cell, error) {
+	if isUnknown(v.b) {
+		return traces.Cell{}, nil
+	}
+	if !utf8.Valid(v.b) {
+		return traces.Cell{}, rejectf(BadValue, "%q is not UTF-8", clip(v.b))
+	}
+	return traces.Cell{Known: true, Text: v.b}, nil
 }
 
 func count(name string, of func(*traces.Record) *traces.Opt[int32]) Column {
@@ -101,74 +131,88 @@ func tokens(name string, of func(*traces.Record) *traces.Opt[int32]) Column {
 // number makes a column of whole numbers, in which -1 is the usual way to say
 // that a number is not known.
 func number(name string, of func(*traces.Record) *traces.Opt[int32], parse func([]byte) (int32, error)) Column {
-	return Column{name, "", Count, func(rec *traces.Record, v value) error {
+	read := func(v value) (traces.Cell, error) {
 		if string(v.b) == "-1" {
-			return nil
+			return traces.Cell{}, nil
 		}
 		n, err := parse(v.b)
-		if err != nil {
-			return err
-		}
-		*of(rec) = traces.Some(n)
-		return nil
+		return traces.Cell{Known: err == nil, N: int64(n)}, err
+	}
+	return Column{name, "", Count, read, func(rec *traces.Record, c traces.Cell, _ *words) {
+		*of(rec) = traces.Some(int32(c.N))
 	}}
 }
 
 func span(name, alias string, of func(*traces.Record) *traces.Opt[time.Duration]) Column {
-	return Column{name, alias, Duration, func(rec *traces.Record, v value) error {
-		ns, err := parseDecimal(v.b, v.unit)
-		if err != nil {
-			return err
-		}
-		*of(rec) = traces.Some(time.Duration(ns))
-		return nil
+	return Column{name, alias, Duration, readSpan, func(rec *traces.Record, c traces.Cell, _ *words) {
+		*of(rec) = traces.Some(time.Duration(c.N))
 	}}
+}
+
+func readSpan(v value) (traces.Cell, error) {
+	ns, err := parseDecimal(v.b, v.unit)
+	return traces.Cell{Known: err == nil, N: ns}, err
 }
 
 var bools = map[string]bool{"true": true, "True": true, "1": true, "false": false, "False": false, "0": false}
 
 func truth(name string, of func(*traces.Record) *traces.Opt[bool]) Column {
-	return Column{name, "", Bool, func(rec *traces.Record, v value) error {
-		is, ok := bools[string(v.b)]
-		if !ok {
-			return rejectf(BadValue, "%q is neither true nor false", clip(v.b))
-		}
-		*of(rec) = traces.Some(is)
-		return nil
+	return Column{name, "", Bool, readTruth, func(rec *traces.Record, c traces.Cell, _ *words) {
+		*of(rec) = traces.Some(c.N != 0)
 	}}
 }
 
-func setParams(rec *traces.Record, v value) error {
-	if !json.Valid(v.b) || !bytes.HasPrefix(bytes.TrimSpace(v.b), []byte("{")) {
-		return rejectf(BadValue, "%q is not a JSON object", clip(v.b))
+func readTruth(v value) (c traces.Cell, err error) {
+	is, ok := bools[string(v.b)]
+	if !ok {
+		return c, rejectf(BadValue, "%q is neither true nor false", clip(v.b))
 	}
-	rec.Params = traces.Some(string(v.b))
-	return nil
+	if c.Known = true; is {
+		c.N = 1
+	}
+	return c, nil
 }
 
-func setBody(rec *traces.Record, v value) error {
-	rec.Body = bytes.Clone(v.b)
-	return nil
+func readParams(v value) (traces.Cell, error) {
+	if !json.Valid(v.b) || !bytes.HasPrefix(bytes.TrimSpace(v.b), []byte("{")) {
+		return traces.Cell{}, rejectf(BadValue, "%q is not a JSON object", clip(v.b))
+	}
+	return traces.Cell{Known: true, Text: v.b}, nil
 }
+
+func storeParams(rec *traces.Record, c traces.Cell, _ *words) {
+	rec.Params = traces.Some(string(c.Text))
+}
+
+func readBody(v value) (traces.Cell, error) {
+	return traces.Cell{Known: v.b != nil, Text: v.b}, nil
+}
+
+func storeBody(rec *traces.Record, c traces.Cell, _ *words) { rec.Body = bytes.Clone(c.Text) }
 
 // takes tells whether a column is to be filled: bodies are users' text, and kept
 // only on purpose.
 func (o *Options) takes(c *Column) bool { return c.Kind != Body || o.KeepBodies }
 
-// statusWords are the words for a status that are not our own.
-var statusWords = map[string]traces.Status{"success": traces.OK, "failure": traces.Error, "failed": traces.Error}
-
-func setStatus(rec *traces.Record, v value) error {
-	word := strings.ToLower(string(v.b))
-	if status, ok := statusWords[word]; ok {
-		rec.Outcome.Status = status
-		return nil
+// statusWords are the words for a status: our own, and others.
+var statusWords = func() map[string][]byte {
+	words := map[string][]byte{
+		"success": []byte(traces.OK), "failure": []byte(traces.Error), "failed": []byte(traces.Error),
 	}
 	for _, status := range traces.Statuses {
-		if word == string(status) {
-			rec.Outcome.Status = status
-			return nil
-		}
+		words[string(status)] = []byte(status)
 	}
-	return rejectf(BadValue, "%q is not a status: %v", clip(v.b), traces.Statuses)
+	return words
+}()
+
+func readStatus(v value) (traces.Cell, error) {
+	status, ok := statusWords[strings.ToLower(string(v.b))]
+	if !ok {
+		return traces.Cell{}, rejectf(BadValue, "%q is not a status: %v", clip(v.b), traces.Statuses)
+	}
+	return traces.Cell{Known: true, Text: status}, nil
+}
+
+func storeStatus(rec *traces.Record, c traces.Cell, w *words) {
+	rec.Outcome.Status = traces.Status(w.keep(c.Text))
 }

@@ -57,7 +57,7 @@ func openCSV(in *input, o *Options) (parser, error) {
 		b.at = at[0]
 		in.bodies = in.bodies || b.column.Kind == Body
 	}
-	own := &csvRows{table: t, bound: bound, row: &genericRow{in: in}}
+	own := &csvRows{table: t, row: newGenericRow(in, bound)}
 	in.fork = own.fork
 	return own.parse, nil
 }
@@ -65,26 +65,34 @@ func openCSV(in *input, o *Options) (parser, error) {
 // csvRows is the parser's state.
 type csvRows struct {
 	table *table
-	bound []*binding
 	row   *genericRow
 }
 
 func (c *csvRows) fork(in *input) parser {
-	if c.row.arrival == nil || !c.row.arrival.decided {
+	if !c.row.decided() {
 		return nil
 	}
-	other := &csvRows{table: c.table.fork(), bound: forkBindings(c.bound), row: c.row.fork(in)}
+	other := &csvRows{table: c.table.fork(in), row: c.row.fork(in)}
+	in.cells = other.read
 	return other.parse
 }
 
 func (c *csvRows) parse(line []byte, rec *traces.Record) error {
+	if err := c.read(line, c.row.cells); err != nil {
+		return err
+	}
+	c.row.store(rec)
+	return nil
+}
+
+func (c *csvRows) read(line []byte, to []traces.Cell) error {
 	f, err := c.table.split(line)
 	if err != nil {
 		return err
 	}
-	for _, b := range c.bound {
-		if err := c.row.set(rec, b, f[b.at]); err != nil {
-			return inField(b.field, err)
+	for i, b := range c.row.bound {
+		if err := c.row.read(b, f[b.at], &to[i]); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -116,31 +124,69 @@ func (o *Options) bindFields(bound []*binding, fields []string) ([]*binding, err
 	return bound, nil
 }
 
-// A genericRow fills records field by field.
+// A genericRow is the values of a row, field by field.
 type genericRow struct {
 	in      *input
 	arrival *arrivals
+	bound   []*binding
+	cells   []traces.Cell // by binding, of a row that becomes a Record
 }
+
+func newGenericRow(in *input, bound []*binding) *genericRow {
+	return &genericRow{in: in, bound: bound, cells: make([]traces.Cell, len(bound))}
+}
+
+// bind makes bound the bindings.
+func (g *genericRow) bind(bound []*binding) {
+	g.bound, g.cells = bound, make([]traces.Cell, len(bound))
+}
+
+func (g *genericRow) decided() bool { return g.arrival != nil && g.arrival.decided }
 
 // fork is for another goroutine, once the arrivals are decided.
 func (g *genericRow) fork(in *input) *genericRow {
-	decided := *g.arrival
+	other, decided := newGenericRow(in, forkBindings(g.bound)), *g.arrival
 	decided.in = in
-	return &genericRow{in: in, arrival: &decided}
+	other.arrival = &decided
+	in.layout = nil
+	for _, b := range g.bound {
+		in.layout = append(in.layout, b.column.fileName())
+	}
+	return other
 }
 
-func (g *genericRow) set(rec *traces.Record, b *binding, v []byte) error {
-	if b.column.Kind != Stamp {
-		if isUnknown(v) {
-			return nil
-		}
-		return b.column.set(rec, value{b: v, unit: b.unit, words: &b.words})
+// read takes the value of a binding's field.
+func (g *genericRow) read(b *binding, v []byte, c *traces.Cell) (err error) {
+	switch {
+	case b.column.Kind == Stamp:
+		c.Known = true
+		c.N, err = g.stamp(b, v)
+	case isUnknown(v):
+		c.Known = false
+	default:
+		*c, err = b.column.read(value{b: v, unit: b.unit})
 	}
+	if err != nil {
+		return inField(b.field, err)
+	}
+	return nil
+}
+
+func (g *genericRow) stamp(b *binding, v []byte) (int64, error) {
 	if isUnknown(v) {
-		return rejectf(MissingField, "%q where the arrival must be", v)
+		return 0, rejectf(MissingField, "%q where the arrival must be", v)
 	}
 	if g.arrival == nil {
 		g.arrival = &arrivals{in: g.in, field: b.field, unit: b.unit}
 	}
-	return g.arrival.set(rec, v)
+	return g.arrival.read(v)
+}
+
+// store puts the values into a record.
+func (g *genericRow) store(rec *traces.Record) {
+	for i, b := range g.bound {
+		if c := g.cells[i]; c.Known {
+			b.column.store(rec, c, &b.words)
+		}
+	}
 }

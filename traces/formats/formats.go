@@ -67,7 +67,7 @@ type Options struct {
 	// has them whole; a format that has none is refused with ErrNoBodies.
 	KeepBodies bool
 
-	blockBytes int // parsed at a time; 0: 16 KiB
+	blockBytes int // parsed at a time; 0: the constant
 	workers    int // that parse; 0: GOMAXPROCS
 }
 

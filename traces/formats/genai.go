@@ -108,7 +108,7 @@ func (b *boundAttrs) set(rec *traces.Record, attrs attributes) error {
 	if name == "" {
 		return nil
 	}
-	return inField(name, b.column.set(rec, value{b: []byte(text), unit: b.unit, words: &b.words}))
+	return inField(name, b.column.set(rec, value{b: []byte(text), unit: b.unit}, &b.words))
 }
 
 // identify fills in who asked, which spans that are no requests tell too.

@@ -25,6 +25,11 @@ type input struct {
 	// is inOrder's, which may be nil.
 	fork    func(*input) parser
 	inOrder func(*traces.Record)
+
+	// cells is fork's parser where a row need not become a Record: of the columns that
+	// layout names, of which one is arrival_ns. It may be nil.
+	cells  func(row []byte, to []traces.Cell) error
+	layout []string
 }
 
 // warn counts a row that was emitted although something about it is odd.

@@ -47,7 +47,6 @@ type field struct {
 type jsonRows struct {
 	in     *input
 	opts   *Options
-	bound  []*binding
 	fields []field          // of the row, by binding
 	slots  []int            // of the finder, by binding
 	finder *jsonscan.Finder // closed if there is no map: keys bind as they turn up
@@ -71,36 +70,52 @@ func openJSONL(in *input, o *Options) (parser, error) {
 }
 
 func newJSONRows(in *input, o *Options) *jsonRows {
-	return &jsonRows{in: in, opts: o, row: &genericRow{in: in}, finder: jsonscan.NewFinder()}
+	return &jsonRows{in: in, opts: o, row: newGenericRow(in, nil), finder: jsonscan.NewFinder()}
 }
 
 func (j *jsonRows) fork(in *input) parser {
-	if j.row.arrival == nil || !j.row.arrival.decided {
+	if !j.row.decided() {
 		return nil
 	}
-	return (&jsonRows{
+	other := &jsonRows{
 		in: in, opts: j.opts, row: j.row.fork(in), first: j.first, forked: true, finder: j.finder.Fork(),
-		bound: forkBindings(j.bound), fields: make([]field, len(j.bound)), slots: slices.Clone(j.slots),
-	}).parse
+		fields: make([]field, len(j.fields)), slots: slices.Clone(j.slots),
+	}
+	in.cells = other.read
+	return other.parse
 }
 
 var errNewKey = errors.New("a key that is a column's, and new")
 
 // bind makes bound the bindings; those there were come first in it.
 func (j *jsonRows) bind(bound []*binding) {
-	for _, b := range bound[len(j.bound):] {
+	for _, b := range bound[len(j.row.bound):] {
 		j.fields, j.slots = append(j.fields, field{}), append(j.slots, j.finder.Want(b.field))
 	}
-	j.bound = bound
+	j.row.bind(bound)
 }
 
 func (j *jsonRows) parse(row []byte, rec *traces.Record) error {
 	if j.first == nil || !j.find(row) {
+		if err := j.decode(row); err != nil { // which may bind more
+			return err
+		}
+	}
+	if err := j.fill(row, j.row.cells); err != nil {
+		return err
+	}
+	j.row.store(rec)
+	return nil
+}
+
+// read is parse for a fork, whose bindings are what they are.
+func (j *jsonRows) read(row []byte, to []traces.Cell) error {
+	if !j.find(row) {
 		if err := j.decode(row); err != nil {
 			return err
 		}
 	}
-	return j.fill(row, rec)
+	return j.fill(row, to)
 }
 
 // find fills the fields in place, unless that takes encoding/json.
@@ -113,7 +128,7 @@ func (j *jsonRows) find(row []byte) bool {
 		f.found, f.text, f.err = v.Kind != jsonscan.Absent, nil, nil
 		switch {
 		case v.Kind == jsonscan.Object || v.Kind == jsonscan.List:
-			if j.bound[i].column.Kind != Body {
+			if j.row.bound[i].column.Kind != Body {
 				return false
 			}
 			f.text = v.Raw
@@ -139,7 +154,7 @@ func (j *jsonRows) decode(row []byte) error {
 			return err
 		}
 	}
-	for i, b := range j.bound {
+	for i, b := range j.row.bound {
 		v, ok := lookup(object, b.field)
 		switch {
 		case !ok:
@@ -177,7 +192,7 @@ func (j *jsonRows) learn(object map[string]any) error {
 		return errNewKey
 	}
 	slices.Sort(fresh)
-	bound, err := j.opts.bindFields(j.bound, fresh)
+	bound, err := j.opts.bindFields(j.row.bound, fresh)
 	if err != nil {
 		return j.in.errorAt("", err)
 	}
@@ -185,12 +200,13 @@ func (j *jsonRows) learn(object map[string]any) error {
 	return nil
 }
 
-// fill puts the fields into the record.
-func (j *jsonRows) fill(row []byte, rec *traces.Record) error {
+// fill reads the fields.
+func (j *jsonRows) fill(row []byte, to []traces.Cell) error {
 	arrived := false
-	for i, b := range j.bound {
+	for i, b := range j.row.bound {
 		f := &j.fields[i]
 		if !f.found {
+			to[i].Known = false
 			continue
 		}
 		if !b.seen.Load() {
@@ -200,8 +216,8 @@ func (j *jsonRows) fill(row []byte, rec *traces.Record) error {
 		if f.err != nil {
 			return inField(b.field, f.err)
 		}
-		if err := j.row.set(rec, b, f.text); err != nil {
-			return inField(b.field, err)
+		if err := j.row.read(b, f.text, &to[i]); err != nil {
+			return err
 		}
 	}
 	if arrived {
@@ -236,7 +252,7 @@ func fieldOf(v any, c *Column) field {
 // allSeen checks that no mapped field was a slip of the pen. Some fields are in
 // few rows, so that only the end of the log can tell.
 func (j *jsonRows) allSeen() error {
-	for _, b := range j.bound {
+	for _, b := range j.row.bound {
 		if !b.seen.Load() && j.first != nil {
 			err := fmt.Errorf("column %s: no row has this field; the first row has %s", b.column.Name, quoteList(j.first))
 			return &SyntaxError{File: j.in.name, Field: b.field, Err: err}

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-
-	"wavetank/traces"
 )
 
 // A logMap says which field of a flat log is what.
@@ -33,8 +31,8 @@ type mapping struct {
 
 // Columns that only a map has.
 var (
-	skipColumn  = Column{Name: "skip", Kind: Bool, set: checkSkip}
-	rateColumn  = Column{Name: "sampling_rate", Kind: Text, set: checkRate}
+	skipColumn  = Column{Name: "skip", Kind: Bool, read: readTruth}
+	rateColumn  = Column{Name: "sampling_rate", Kind: Text, read: checkRate}
 	paramColumn = Column{Name: "params.KEY", Kind: Object}
 )
 
@@ -294,19 +292,20 @@ func (b *mapping) check(s addends, o *Options) error {
 
 // checkWords tries what a term can become of itself.
 func (b *mapping) checkWords(t *term) error {
-	if b.column.set == nil {
+	if b.column.read == nil {
 		return nil
 	}
 	for _, w := range t.table {
 		if w.to == unknownWord || w.to == sameWord {
 			continue
 		}
-		if err := b.column.set(new(traces.Record), value{b: []byte(w.to), unit: 1, words: new(words)}); err != nil {
+		if _, err := b.column.read(value{b: []byte(w.to), unit: 1}); err != nil {
 			return err
 		}
 	}
 	if t.constant {
-		return b.column.set(new(traces.Record), value{b: []byte(t.name), unit: 1, words: new(words)})
+		_, err := b.column.read(value{b: []byte(t.name), unit: 1})
+		return err
 	}
 	return nil
 }

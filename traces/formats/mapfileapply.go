@@ -103,30 +103,23 @@ func (b *mapping) applyText(s addends, row *mapRow, rec *traces.Record) (known b
 	}
 	switch b.column {
 	case &skipColumn:
-		row.skip = bools[string(text)]
-		return true, checkSkip(nil, value{b: text})
+		is, err := readTruth(value{b: text})
+		row.skip = is.N != 0
+		return true, err
 	case &rateColumn:
 		row.in.source.SamplingRate, err = strconv.ParseFloat(string(text), 64)
 		return true, err
 	}
-	return true, b.column.set(rec, value{b: text, words: &b.words})
-}
-
-// checkSkip takes true and false.
-func checkSkip(_ *traces.Record, v value) error {
-	if _, ok := bools[string(v.b)]; !ok {
-		return rejectf(BadValue, "%q is neither true nor false", clip(v.b))
-	}
-	return nil
+	return true, b.column.set(rec, value{b: text}, &b.words)
 }
 
 // checkRate takes a share of all requests.
-func checkRate(_ *traces.Record, v value) error {
+func checkRate(v value) (c traces.Cell, err error) {
 	rate, err := strconv.ParseFloat(string(v.b), 64)
 	if err != nil || !(rate > 0 && rate <= 1) {
-		return rejectf(BadValue, "%q is not a share above 0 and up to 1", clip(v.b))
+		return c, rejectf(BadValue, "%q is not a share above 0 and up to 1", clip(v.b))
 	}
-	return nil
+	return c, nil
 }
 
 func (b *mapping) applyParam(s addends, row *mapRow) (known bool, err error) {
@@ -157,7 +150,7 @@ func (b *mapping) applyCount(s addends, row *mapRow, rec *traces.Record) (known 
 		if text == nil || err != nil {
 			return false, err
 		}
-		return true, b.column.set(rec, value{b: text})
+		return true, b.column.set(rec, value{b: text}, nil)
 	}
 	total, known, err := s.add(row, b.column, func(_ *term, text []byte) (int64, error) {
 		n, err := parseCount(text)
@@ -169,7 +162,7 @@ func (b *mapping) applyCount(s addends, row *mapRow, rec *traces.Record) (known 
 	if total < 0 {
 		return false, rejectf(Negative, "the sum is negative: %d", total)
 	}
-	return true, b.column.set(rec, value{b: row.decimal(total)})
+	return true, b.column.set(rec, value{b: row.decimal(total)}, nil)
 }
 
 // applyDuration takes a difference that is negative for unknown: two clocks, or
@@ -195,7 +188,7 @@ func (b *mapping) applyDuration(s addends, row *mapRow, rec *traces.Record) (kno
 		row.in.warn(fmt.Sprintf("%s would be negative and was read as unknown", b.name()))
 		return false, nil
 	}
-	return true, b.column.set(rec, value{b: row.decimal(ns), unit: 1})
+	return true, b.column.set(rec, value{b: row.decimal(ns), unit: 1}, nil)
 }
 
 func (b *mapping) applyArrival(s addends, row *mapRow, rec *traces.Record) (known bool, err error) {
@@ -223,11 +216,9 @@ func (b *mapping) applyArrival(s addends, row *mapRow, rec *traces.Record) (know
 	if first.arrival == nil {
 		first.arrival = &arrivals{in: row.in, field: first.name, unit: first.unit}
 	}
-	if err := first.arrival.set(rec, plainDecimal(text)); err != nil {
-		return false, err
-	}
-	rec.Arrival += time.Duration(rest)
-	return true, nil
+	ns, err := first.arrival.read(plainDecimal(text))
+	rec.Arrival = time.Duration(ns + rest)
+	return err == nil, err
 }
 
 func (s addends) optional() bool {

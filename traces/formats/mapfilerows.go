@@ -146,7 +146,7 @@ func (r *mapRows) fork(in *input) parser {
 	other := m.reader(in)
 	other.cells, other.row.forked = r.cells, true
 	if r.table != nil {
-		other.table = r.table.fork()
+		other.table = r.table.fork(in)
 	}
 	return other.parse
 }

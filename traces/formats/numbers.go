@@ -21,6 +21,9 @@ func isUnknown(b []byte) bool {
 // parseTokens reads a token count: digits, perhaps with a fraction of zeros
 // ("19.0") or with thousands separators ("1,234").
 func parseTokens(b []byte) (int32, error) {
+	if n, ok := digits(b); ok && n <= maxTokens {
+		return int32(n), nil
+	}
 	n, err := parseCount(b)
 	if err == nil && n > maxTokens {
 		return 0, rejectf(TooLarge, "%d is over the limit of %d tokens", n, maxTokens)
@@ -44,6 +47,13 @@ func parseCount(b []byte) (int32, error) {
 func digits(b []byte) (int64, bool) {
 	if len(b) == 0 || len(b) > 19 {
 		return 0, false
+	}
+	if len(b) <= 8 {
+		word := wordAt(b, 0)
+		if leadingDigits(word) < len(b) {
+			return 0, false
+		}
+		return eightDigits(word, len(b)), true
 	}
 	var n uint64 // holds any 19 digits
 	for _, c := range b {

@@ -52,12 +52,16 @@ type columns struct {
 	grid   int64        // see Source
 }
 
-func (c *columns) add(p *parsed, app string) {
-	stamp := int64(p.rec.Arrival)
+// note keeps what must be known of the stamps of a batch.
+func (c *columns) note(stamp int64) {
 	if c.batch.Rows() == 0 {
 		c.first, c.least, c.grid = stamp, stamp, coarsest
 	}
 	c.least, c.grid = min(c.least, stamp), gridOf(stamp, c.grid)
+}
+
+func (c *columns) add(p *parsed, app string) {
+	c.note(int64(p.rec.Arrival))
 	p.rec.SourceRow = traces.Some(uint64(p.line))
 	if app != "" {
 		p.rec.App = traces.Some(app)
@@ -69,8 +73,13 @@ func (c *columns) add(p *parsed, app string) {
 type worker struct {
 	in    *input
 	parse parser
-	app   string // of every row, if not empty
-	spare parsed // for rows that go into columns at once
+	app   string    // of every row, if not empty
+	cells *cellRows // in place of parse, where rows go into columns at once; may be nil
+	spare parsed    // for rows that go into columns by way of a Record
+}
+
+func newWorker(in *input, parse parser, app string) *worker {
+	return &worker{in: in, parse: parse, app: app, cells: newCellRows(in, app)}
 }
 
 // row adds an empty row. To append one would copy a kilobyte of zeros.
@@ -93,29 +102,39 @@ func (w *worker) fill(b *block) {
 		if err == io.EOF {
 			break
 		}
-		p := &w.spare
-		if !b.wanted {
-			p = b.row()
-		} else {
-			*p = parsed{}
+		line := l.start - before
+		if err == nil {
+			err = w.take(b, row, line)
 		}
-		if p.rec.Outcome.Status = traces.Unknown; err == nil {
-			err = w.parse(row, &p.rec)
-		}
-		p.line, p.cut, p.err = l.start-before, l.cut, err
 		if err != nil {
-			p.text = bytes.Clone(row[:min(len(row), rejectBytes)])
+			text := bytes.Clone(row[:min(len(row), rejectBytes)])
+			b.rows = append(b.rows, parsed{line: line, cut: l.cut, text: text, err: err})
 			b.whole = isRowError(err)
-		}
-		switch {
-		case !b.wanted:
-		case err == nil:
-			b.columns.add(p, w.app)
-		default:
-			b.rows = append(b.rows, *p)
 		}
 	}
 	b.lines = l.n - before
+}
+
+// take parses a row into b, or leaves b as it was.
+func (w *worker) take(b *block, row []byte, line int64) error {
+	p := &w.spare
+	switch {
+	case !b.wanted:
+		p = b.row()
+	case w.cells != nil:
+		return w.cells.add(&b.columns, row, line)
+	default:
+		p.rec = traces.Record{}
+	}
+	p.line, p.rec.Outcome.Status = line, traces.Unknown
+	err := w.parse(row, &p.rec)
+	switch {
+	case b.wanted && err == nil:
+		b.columns.add(p, w.app)
+	case !b.wanted && err != nil:
+		b.rows = b.rows[:len(b.rows)-1]
+	}
+	return err
 }
 
 // A pipeline cuts a log into blocks, has them parsed on all cores, and hands them
@@ -196,7 +215,7 @@ func (p *pipeline) worker() *worker {
 	in := p.seed
 	in.lines = lines{max: in.lines.max, quotes: in.lines.quotes}
 	in.warnings, in.clock.seen = make(map[string]int64), grammarSet{}
-	return &worker{in: &in, parse: p.source.in.fork(&in), app: p.source.opts.App}
+	return newWorker(&in, p.source.in.fork(&in), p.source.opts.App)
 }
 
 // next returns the next block, or the error that ended the log. What the workers

@@ -33,7 +33,7 @@ func sniffColumns(head []byte) ([]string, error) {
 	if looksLikeJSON(head) {
 		return nil, errIsJSON
 	}
-	return splitHeader(new(table), firstLine(head))
+	return splitHeader(&table{lines: new(lines)}, firstLine(head))
 }
 
 // sniffKeys returns the keys of the JSON object that is, or begins, the first line.

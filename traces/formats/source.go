@@ -27,7 +27,7 @@ type Source struct {
 	opts       *Options
 	format     *Format
 	in         *input
-	own        worker // parses in the order of the log
+	own        *worker // parses in the order of the log
 
 	cutter   *cutter
 	pipeline *pipeline // once there is more than one block
@@ -88,7 +88,7 @@ func (s *Source) open(r *bufio.Reader) error {
 		return err
 	}
 	// What was read along with the header is the first block.
-	s.own = worker{in: s.in, parse: parse, app: s.opts.App}
+	s.own = newWorker(s.in, parse, s.opts.App)
 	s.block, s.before = newBlock(), s.in.lines.n
 	s.block.text, s.in.lines.blocks = s.in.lines.rest, nil
 	s.own.fill(s.block)
@@ -156,7 +156,7 @@ func (s *Source) nextBlock(columns bool) (err error) {
 	}
 	s.next, s.before = 0, s.in.lines.n
 	if s.pipeline != nil {
-		s.block, err = s.pipeline.next(&s.own, s.block, columns)
+		s.block, err = s.pipeline.next(s.own, s.block, columns)
 	} else if s.block.text, err = s.cutter.next(s.block.text); err == nil {
 		s.block.wanted = columns
 		s.own.fill(s.block)

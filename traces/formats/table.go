@@ -2,10 +2,8 @@ package formats
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"io"
-	"math/bits"
 	"strings"
 )
 
@@ -13,6 +11,7 @@ import (
 // insert and reorder columns, and a reader by position then reads garbage.
 type table struct {
 	header []string
+	lines  *lines   // that the rows are of
 	fields [][]byte // of the last row
 	text   []byte   // unquoted fields
 }
@@ -27,7 +26,7 @@ func readTable(in *input) (*table, error) {
 	if err != nil {
 		return nil, in.errorAt("", err)
 	}
-	t := new(table)
+	t := &table{lines: &in.lines}
 	if t.header, err = splitHeader(t, line); err != nil {
 		return nil, in.errorAt("", err)
 	}
@@ -72,7 +71,7 @@ func (t *table) find(name string) int {
 }
 
 // fork returns a table of the same header for another goroutine.
-func (t *table) fork() *table { return &table{header: t.header} }
+func (t *table) fork(in *input) *table { return &table{header: t.header, lines: &in.lines} }
 
 // split cuts a row into one field a column. The fields are valid until the next
 // call or the next row.
@@ -89,46 +88,28 @@ func (t *table) split(row []byte) ([][]byte, error) {
 	return t.fields, nil
 }
 
-// cut finds commas in eight bytes at a time: most fields are shorter than a call is
-// worth.
+// cut takes a row apart into its fields.
 func (t *table) cut(row []byte) error {
-	t.fields = t.fields[:0]
-	fields, start := t.fields, 0
-	for i := 0; i < len(row); i += 8 {
-		word := wordAt(row, i)
-		if find(word, '"') != 0 {
-			return t.cutQuoted(row)
-		}
-		for commas := find(word, ','); commas != 0; commas &= commas - 1 {
-			end := i + bits.TrailingZeros64(commas)/8
-			fields = append(fields, row[start:end])
-			start = end + 1
-		}
+	if !t.lines.plain && bytes.IndexByte(row, '"') >= 0 {
+		return t.cutQuoted(row)
 	}
-	t.fields = append(fields, row[start:])
+	fields := t.fields[:0]
+	for {
+		comma := bytes.IndexByte(row, ',')
+		if comma < 0 {
+			break
+		}
+		fields = append(fields, row[:comma])
+		row = row[comma+1:]
+	}
+	t.fields = append(fields, row)
 	return nil
-}
-
-// wordAt returns eight bytes of row from i on, zeros behind its end.
-func wordAt(row []byte, i int) uint64 {
-	if i+8 <= len(row) {
-		return binary.LittleEndian.Uint64(row[i:])
-	}
-	var last [8]byte
-	copy(last[:], row[i:])
-	return binary.LittleEndian.Uint64(last[:])
-}
-
-// find returns the high bit of each byte of word that is b.
-func find(word uint64, b byte) uint64 {
-	const ones, low = 0x0101010101010101, 0x7f7f7f7f7f7f7f7f
-	word ^= uint64(b) * ones
-	return ^((word&low + low) | word | low) // no carry reaches the next byte
 }
 
 // cutQuoted is cut for rows with quotes in them. All unquoted text fits into a
 // copy of the row, so that fields never move.
 func (t *table) cutQuoted(row []byte) error {
+	t.fields = t.fields[:0]
 	if cap(t.text) < len(row) {
 		t.text = make([]byte, 0, 2*len(row))
 	}

@@ -19,28 +19,30 @@ type hashedWord struct {
 
 var wordSeed = maphash.MakeSeed()
 
+// set fills a column of text.
 func (w *words) set(o *traces.Opt[string], b []byte) error {
-	if isUnknown(b) {
-		return nil
+	cell, err := readText(value{b: b})
+	if cell.Known {
+		*o = traces.Some(w.keep(cell.Text))
 	}
+	return err
+}
+
+// keep returns b as a string.
+func (w *words) keep(b []byte) string {
 	const many, long = 256, 128
+	if len(b) > long {
+		return string(b)
+	}
 	if w.kept == nil {
 		w.kept = make([]hashedWord, many)
 	}
 	hash := maphash.Bytes(wordSeed, b)
 	last := &w.kept[hash%many]
 	if last.hash != hash || last.text != string(b) {
-		if !utf8.Valid(b) {
-			return rejectf(BadValue, "%q is not UTF-8", clip(b))
-		}
-		if len(b) > long {
-			*o = traces.Some(string(b))
-			return nil
-		}
 		*last = hashedWord{hash, string(b)}
 	}
-	*o = traces.Some(last.text)
-	return nil
+	return last.text
 }
 
 // turns numbers the requests of each session in the order of the log. One entry
