@@ -2,6 +2,7 @@ package traces
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -124,16 +125,17 @@ func (v *vector) append(o *vector, from, to int) {
 	case v.ends != nil:
 		first, last := o.ends[from], o.ends[to]
 		moved := v.ends[len(v.ends)-1] - first
+		v.ends = withRoom(v.ends, to-from)
 		for _, end := range o.ends[from+1 : to+1] {
 			v.ends = append(v.ends, end+moved)
 		}
 		if v.parts == nil {
-			v.data = append(v.data, o.data[first:last]...)
+			v.data = append(withRoom(v.data, int(last-first)), o.data[first:last]...)
 		} else {
 			v.parts[0].append(o.parts[0], int(first), int(last))
 		}
 	case v.width > 0:
-		v.data = append(v.data, o.data[from*v.width:to*v.width]...)
+		v.data = append(withRoom(v.data, (to-from)*v.width), o.data[from*v.width:to*v.width]...)
 	case v.parts != nil:
 		for i, p := range v.parts {
 			p.append(o.parts[i], from, to)
@@ -144,6 +146,15 @@ func (v *vector) append(o *vector, from, to int) {
 		}
 	}
 	v.rows += to - from
+}
+
+// withRoom returns s with room for n more. Whoever gathers a batch from parts grows it to
+// twice its size: append's quarter more at a time copies it over and over.
+func withRoom[T any](s []T, n int) []T {
+	if cap(s)-len(s) < n {
+		s = slices.Grow(s, max(n, cap(s)))
+	}
+	return s
 }
 
 // anyKnown tells whether any of the rows from..to is not null.
