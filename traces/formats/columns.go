@@ -16,15 +16,15 @@ type Column struct {
 	Alias string // another name that it goes by; may be empty
 	Kind  Kind
 
-	read  func(value) (traces.Cell, error) // nil: arrival
+	read  func(value, *traces.Cell) error // nil: arrival
 	store func(*traces.Record, traces.Cell, *words)
 }
 
-// set fills the column of rec.
+// set fills the column of rec, of which w keeps the words.
 func (c *Column) set(rec *traces.Record, v value, w *words) error {
-	cell, err := c.read(v)
-	if cell.Known {
-		c.store(rec, cell, w)
+	err := c.read(v, &w.cell)
+	if err == nil && w.cell.Known {
+		c.store(rec, w.cell, w)
 	}
 	return err
 }
@@ -100,6 +100,7 @@ var Columns = []Column{
 type value struct {
 	b    []byte
 	unit int64 // of a time, in nanoseconds
+	utf8 bool  // b is known to be
 }
 
 func storeArrival(rec *traces.Record, c traces.Cell, _ *words) { rec.Arrival = time.Duration(c.N) }
@@ -110,14 +111,12 @@ func text(name string, of func(*traces.Record) *traces.Opt[string]) Column {
 	}}
 }
 
-func readText(v value) (traces.Cell, error) {
-	if isUnknown(v.b) {
-		return traces.Cell{}, nil
+func readText(v value, c *traces.Cell) error {
+	c.Known = !isUnknown(v.b)
+	if c.Text = v.b; c.Known && !v.utf8 && !utf8.Valid(v.b) {
+		return rejectf(BadValue, "%q is not UTF-8", clip(v.b))
 	}
-	if !utf8.Valid(v.b) {
-		return traces.Cell{}, rejectf(BadValue, "%q is not UTF-8", clip(v.b))
-	}
-	return traces.Cell{Known: true, Text: v.b}, nil
+	return nil
 }
 
 func count(name string, of func(*traces.Record) *traces.Opt[int32]) Column {
@@ -131,12 +130,13 @@ func tokens(name string, of func(*traces.Record) *traces.Opt[int32]) Column {
 // number makes a column of whole numbers, in which -1 is the usual way to say
 // that a number is not known.
 func number(name string, of func(*traces.Record) *traces.Opt[int32], parse func([]byte) (int32, error)) Column {
-	read := func(v value) (traces.Cell, error) {
-		if string(v.b) == "-1" {
-			return traces.Cell{}, nil
+	read := func(v value, c *traces.Cell) error {
+		if c.Known = string(v.b) != "-1"; !c.Known {
+			return nil
 		}
 		n, err := parse(v.b)
-		return traces.Cell{Known: err == nil, N: int64(n)}, err
+		c.N = int64(n)
+		return err
 	}
 	return Column{name, "", Count, read, func(rec *traces.Record, c traces.Cell, _ *words) {
 		*of(rec) = traces.Some(int32(c.N))
@@ -149,9 +149,10 @@ func span(name, alias string, of func(*traces.Record) *traces.Opt[time.Duration]
 	}}
 }
 
-func readSpan(v value) (traces.Cell, error) {
-	ns, err := parseDecimal(v.b, v.unit)
-	return traces.Cell{Known: err == nil, N: ns}, err
+func readSpan(v value, c *traces.Cell) (err error) {
+	c.Known = true
+	c.N, err = parseDecimal(v.b, v.unit)
+	return err
 }
 
 var bools = map[string]bool{"true": true, "True": true, "1": true, "false": false, "False": false, "0": false}
@@ -162,30 +163,33 @@ func truth(name string, of func(*traces.Record) *traces.Opt[bool]) Column {
 	}}
 }
 
-func readTruth(v value) (c traces.Cell, err error) {
+func readTruth(v value, c *traces.Cell) error {
 	is, ok := bools[string(v.b)]
 	if !ok {
-		return c, rejectf(BadValue, "%q is neither true nor false", clip(v.b))
+		return rejectf(BadValue, "%q is neither true nor false", clip(v.b))
 	}
-	if c.Known = true; is {
+	c.Known, c.N = true, 0
+	if is {
 		c.N = 1
 	}
-	return c, nil
+	return nil
 }
 
-func readParams(v value) (traces.Cell, error) {
+func readParams(v value, c *traces.Cell) error {
 	if !json.Valid(v.b) || !bytes.HasPrefix(bytes.TrimSpace(v.b), []byte("{")) {
-		return traces.Cell{}, rejectf(BadValue, "%q is not a JSON object", clip(v.b))
+		return rejectf(BadValue, "%q is not a JSON object", clip(v.b))
 	}
-	return traces.Cell{Known: true, Text: v.b}, nil
+	c.Known, c.Text = true, v.b
+	return nil
 }
 
 func storeParams(rec *traces.Record, c traces.Cell, _ *words) {
 	rec.Params = traces.Some(string(c.Text))
 }
 
-func readBody(v value) (traces.Cell, error) {
-	return traces.Cell{Known: v.b != nil, Text: v.b}, nil
+func readBody(v value, c *traces.Cell) error {
+	c.Known, c.Text = v.b != nil, v.b
+	return nil
 }
 
 func storeBody(rec *traces.Record, c traces.Cell, _ *words) { rec.Body = bytes.Clone(c.Text) }
@@ -205,12 +209,13 @@ var statusWords = func() map[string][]byte {
 	return words
 }()
 
-func readStatus(v value) (traces.Cell, error) {
+func readStatus(v value, c *traces.Cell) error {
 	status, ok := statusWords[strings.ToLower(string(v.b))]
 	if !ok {
-		return traces.Cell{}, rejectf(BadValue, "%q is not a status: %v", clip(v.b), traces.Statuses)
+		return rejectf(BadValue, "%q is not a status: %v", clip(v.b), traces.Statuses)
 	}
-	return traces.Cell{Known: true, Text: status}, nil
+	c.Known, c.Text = true, status
+	return nil
 }
 
 func storeStatus(rec *traces.Record, c traces.Cell, w *words) {

@@ -130,6 +130,7 @@ type genericRow struct {
 	arrival *arrivals
 	bound   []*binding
 	cells   []traces.Cell // by binding, of a row that becomes a Record
+	utf8    bool          // all text is
 }
 
 func newGenericRow(in *input, bound []*binding) *genericRow {
@@ -147,7 +148,7 @@ func (g *genericRow) decided() bool { return g.arrival != nil && g.arrival.decid
 func (g *genericRow) fork(in *input) *genericRow {
 	other, decided := newGenericRow(in, forkBindings(g.bound)), *g.arrival
 	decided.in = in
-	other.arrival = &decided
+	other.arrival, other.utf8 = &decided, g.utf8
 	in.layout = nil
 	for _, b := range g.bound {
 		in.layout = append(in.layout, b.column.fileName())
@@ -164,7 +165,7 @@ func (g *genericRow) read(b *binding, v []byte, c *traces.Cell) (err error) {
 	case isUnknown(v):
 		c.Known = false
 	default:
-		*c, err = b.column.read(value{b: v, unit: b.unit})
+		err = b.column.read(value{b: v, unit: b.unit, utf8: g.utf8}, c)
 	}
 	if err != nil {
 		return inField(b.field, err)

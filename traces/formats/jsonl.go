@@ -70,7 +70,9 @@ func openJSONL(in *input, o *Options) (parser, error) {
 }
 
 func newJSONRows(in *input, o *Options) *jsonRows {
-	return &jsonRows{in: in, opts: o, row: newGenericRow(in, nil), finder: jsonscan.NewFinder()}
+	j := &jsonRows{in: in, opts: o, row: newGenericRow(in, nil), finder: jsonscan.NewFinder()}
+	j.row.utf8 = true // jsonscan and encoding/json see to it
+	return j
 }
 
 func (j *jsonRows) fork(in *input) parser {

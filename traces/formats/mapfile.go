@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+
+	"wavetank/traces"
 )
 
 // A logMap says which field of a flat log is what.
@@ -299,13 +301,12 @@ func (b *mapping) checkWords(t *term) error {
 		if w.to == unknownWord || w.to == sameWord {
 			continue
 		}
-		if _, err := b.column.read(value{b: []byte(w.to), unit: 1}); err != nil {
+		if err := b.column.read(value{b: []byte(w.to), unit: 1}, new(traces.Cell)); err != nil {
 			return err
 		}
 	}
 	if t.constant {
-		_, err := b.column.read(value{b: []byte(t.name), unit: 1})
-		return err
+		return b.column.read(value{b: []byte(t.name), unit: 1}, new(traces.Cell))
 	}
 	return nil
 }

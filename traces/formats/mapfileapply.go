@@ -103,9 +103,8 @@ func (b *mapping) applyText(s addends, row *mapRow, rec *traces.Record) (known b
 	}
 	switch b.column {
 	case &skipColumn:
-		is, err := readTruth(value{b: text})
-		row.skip = is.N != 0
-		return true, err
+		row.skip = bools[string(text)]
+		return true, readTruth(value{b: text}, &b.words.cell)
 	case &rateColumn:
 		row.in.source.SamplingRate, err = strconv.ParseFloat(string(text), 64)
 		return true, err
@@ -114,12 +113,12 @@ func (b *mapping) applyText(s addends, row *mapRow, rec *traces.Record) (known b
 }
 
 // checkRate takes a share of all requests.
-func checkRate(v value) (c traces.Cell, err error) {
+func checkRate(v value, _ *traces.Cell) error {
 	rate, err := strconv.ParseFloat(string(v.b), 64)
 	if err != nil || !(rate > 0 && rate <= 1) {
-		return c, rejectf(BadValue, "%q is not a share above 0 and up to 1", clip(v.b))
+		return rejectf(BadValue, "%q is not a share above 0 and up to 1", clip(v.b))
 	}
-	return c, nil
+	return nil
 }
 
 func (b *mapping) applyParam(s addends, row *mapRow) (known bool, err error) {
@@ -150,7 +149,7 @@ func (b *mapping) applyCount(s addends, row *mapRow, rec *traces.Record) (known 
 		if text == nil || err != nil {
 			return false, err
 		}
-		return true, b.column.set(rec, value{b: text}, nil)
+		return true, b.column.set(rec, value{b: text}, &b.words)
 	}
 	total, known, err := s.add(row, b.column, func(_ *term, text []byte) (int64, error) {
 		n, err := parseCount(text)
@@ -162,7 +161,7 @@ func (b *mapping) applyCount(s addends, row *mapRow, rec *traces.Record) (known 
 	if total < 0 {
 		return false, rejectf(Negative, "the sum is negative: %d", total)
 	}
-	return true, b.column.set(rec, value{b: row.decimal(total)}, nil)
+	return true, b.column.set(rec, value{b: row.decimal(total)}, &b.words)
 }
 
 // applyDuration takes a difference that is negative for unknown: two clocks, or
@@ -188,7 +187,7 @@ func (b *mapping) applyDuration(s addends, row *mapRow, rec *traces.Record) (kno
 		row.in.warn(fmt.Sprintf("%s would be negative and was read as unknown", b.name()))
 		return false, nil
 	}
-	return true, b.column.set(rec, value{b: row.decimal(ns), unit: 1}, nil)
+	return true, b.column.set(rec, value{b: row.decimal(ns), unit: 1}, &b.words)
 }
 
 func (b *mapping) applyArrival(s addends, row *mapRow, rec *traces.Record) (known bool, err error) {

@@ -10,7 +10,10 @@ import (
 // words keeps one string for each word of a column that came lately. Some columns
 // have few words, others come in runs, and of those in which every word is new a
 // table that stays in a core's cache loses little time.
-type words struct{ kept []hashedWord }
+type words struct {
+	kept []hashedWord
+	cell traces.Cell // that is on its way into a Record
+}
 
 type hashedWord struct {
 	hash uint64
@@ -21,9 +24,9 @@ var wordSeed = maphash.MakeSeed()
 
 // set fills a column of text.
 func (w *words) set(o *traces.Opt[string], b []byte) error {
-	cell, err := readText(value{b: b})
-	if cell.Known {
-		*o = traces.Some(w.keep(cell.Text))
+	err := readText(value{b: b}, &w.cell)
+	if err == nil && w.cell.Known {
+		*o = traces.Some(w.keep(b))
 	}
 	return err
 }

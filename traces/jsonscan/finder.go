@@ -37,7 +37,7 @@ type object struct {
 // An entry is a key of an object. Rows have their keys in the same order, more
 // often than not, and to compare one is cheaper than to look it up.
 type entry struct {
-	text  string // with its quotes and the colon
+	text  string // with a comma before it, its quotes, and the colon
 	place *place // nil: it means nothing
 	next  *entry // that came behind this one, in the row before
 }
@@ -144,7 +144,7 @@ func (f *Finder) object(s *Scanner, o *object) {
 			if !s.More('}') {
 				return
 			}
-			if e == nil || !s.passText(e.text) {
+			if e == nil || !s.passText(e.text[1:]) {
 				if e = f.lookup(s, o); e == nil {
 					s.Skip()
 					continue
@@ -166,8 +166,8 @@ func (s *Scanner) passNext(e *entry) bool {
 	if e == nil || s.first {
 		return false
 	}
-	end := s.at + 1 + len(e.text)
-	if end > len(s.text) || s.text[s.at] != ',' || string(s.text[s.at+1:end]) != e.text {
+	end := s.at + len(e.text)
+	if end > len(s.text) || string(s.text[s.at:end]) != e.text {
 		return false
 	}
 	s.at = end
@@ -189,7 +189,7 @@ func (f *Finder) lookup(s *Scanner, o *object) *entry {
 	if s.unsure || f.entries == maxEntries && p == nil {
 		return nil
 	}
-	e := &entry{text: string(raw.Raw) + ":", place: p}
+	e := &entry{text: "," + string(raw.Raw) + ":", place: p}
 	o.keys[string(key)] = e
 	f.entries++
 	return e
