@@ -33,7 +33,8 @@ func leadingDigits(word uint64) int {
 	return bits.TrailingZeros64(other) / 8
 }
 
-// eightDigits returns the number that the first n bytes of word are, which are digits.
+// eightDigits returns the number that the first n bytes of word are, which are digits:
+// they become twos, fours and eight of digits, as in simdjson and fast_float.
 func eightDigits(word uint64, n int) int64 {
 	word = (word ^ zeros) << (8 * (8 - n)) // zeros in front
 	word = word*10 + word>>8               // twos of digits, in every other byte
