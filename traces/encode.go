@@ -63,12 +63,14 @@ func schemaOf(set columnSet, m Meta) (*arrow.Schema, error) {
 
 // An encoder writes batches of a fixed set of columns as an Arrow IPC file.
 type encoder struct {
-	set    columnSet
-	out    io.Writer
-	at     int64 // bytes written
-	zstd   *zstd.Encoder
-	blocks []ipcBlock
-	busy   chan error // of the batch that is being written; nil: none is
+	set      columnSet
+	out      io.Writer
+	at       int64 // bytes written
+	zstd     *zstd.Encoder
+	fast     *zstd.Encoder // which looks less for repetitions
+	packings [64]packing   // of text, by column
+	blocks   []ipcBlock
+	busy     chan error // of the batch that is being written; nil: none is
 
 	held          Batch // that batch,
 	body          []byte
@@ -83,12 +85,20 @@ func newEncoder(f io.Writer, set columnSet, m Meta) (*encoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	packer, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false))
+	packer, err := newPacker(zstd.SpeedDefault)
 	if err != nil {
 		return nil, err
 	}
-	e := &encoder{set: set, out: f, zstd: packer}
+	fast, err := newPacker(zstd.SpeedFastest)
+	if err != nil {
+		return nil, err
+	}
+	e := &encoder{set: set, out: f, zstd: packer, fast: fast}
 	return e, e.put(arrowMagic, framed(schema))
+}
+
+func newPacker(level zstd.EncoderLevel) (*zstd.Encoder, error) {
+	return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithEncoderLevel(level))
 }
 
 func (e *encoder) put(parts ...[]byte) error {
@@ -124,7 +134,7 @@ func (e *encoder) writeHeld() error {
 			v = newVector(columns[i].typ)
 			v.addBlanks(i, e.held.rows)
 		}
-		e.pack(v, ascending.has(i))
+		e.pack(i, v, ascending.has(i))
 	}
 	head := framed(batchMessage(int64(e.held.rows), e.nodes, e.places, int64(len(e.body))))
 	e.blocks = append(e.blocks, ipcBlock{e.at, int64(len(head)), int64(len(e.body))})
@@ -134,8 +144,9 @@ func (e *encoder) writeHeld() error {
 // ascending are the columns of numbers that mostly do.
 var ascending = setOf("seq", "arrival_ns", "source_row")
 
-// pack adds the buffers of v, and of its parts, to the body of the batch.
-func (e *encoder) pack(v *vector, ascends bool) {
+// pack adds the buffers of v, which is of a column, and of its parts to the body of
+// the batch.
+func (e *encoder) pack(column int, v *vector, ascends bool) {
 	e.nodes = append(e.nodes, int64(v.rows), int64(v.nulls))
 	for i, b := range v.buffers() {
 		at := len(e.body)
@@ -146,6 +157,8 @@ func (e *encoder) pack(v *vector, ascends bool) {
 				e.packNumbers(b, 4, true)
 			case i == 1 && v.width > 0:
 				e.packNumbers(b, v.width, ascends)
+			case i == 2:
+				e.packText(column, b)
 			default:
 				e.body = e.zstd.EncodeAll(b, e.body)
 			}
@@ -154,7 +167,7 @@ func (e *encoder) pack(v *vector, ascends bool) {
 		e.body = append(e.body, make([]byte, align(len(e.body))-len(e.body))...)
 	}
 	for _, p := range v.parts {
-		e.pack(p, false)
+		e.pack(column, p, false)
 	}
 }
 
@@ -175,6 +188,33 @@ func (e *encoder) packNumbers(b []byte, width int, ascend bool) {
 	} else {
 		e.body = packLiterals(e.body[:at], b)
 	}
+}
+
+// A packing is how a column of text is packed, up to a batch at which it is looked at
+// anew.
+type packing struct {
+	packer *zstd.Encoder
+	until  int
+}
+
+// packText adds a frame of a column's text. In some, as in ids, to look hard for
+// repetitions takes twice the time and finds hardly more: a sample of some batches
+// tells.
+func (e *encoder) packText(column int, b []byte) {
+	const sample, batches = 64 << 10, 16
+	p := &e.packings[column]
+	if len(b) >= sample && p.until <= len(e.blocks) {
+		at, head := len(e.body), b[:sample]
+		hard, fast := len(e.zstd.EncodeAll(head, e.body))-at, len(e.fast.EncodeAll(head, e.body))-at
+		if *p = (packing{e.zstd, len(e.blocks) + batches}); fast < hard+hard/64 {
+			p.packer = e.fast
+		}
+	}
+	packer := e.zstd
+	if p.packer != nil {
+		packer = p.packer
+	}
+	e.body = packer.EncodeAll(b, e.body)
 }
 
 // wait returns once nothing is being written.
