@@ -16,7 +16,7 @@ import (
 )
 
 // fuzz holds a format to its laws on any bytes at all: an end or an error, books
-// that balance, sane rows, and the same again in single bytes.
+// that balance, sane rows, and the same again in single bytes, and by columns.
 func fuzz(f *testing.F, format string, options ...Options) {
 	for _, path := range fixtures(f, format) {
 		b := head(f, path)
@@ -49,9 +49,26 @@ func fuzz(f *testing.F, format string, options ...Options) {
 			if !reflect.DeepEqual(recs, again) || (err == nil) != (againErr == nil) || !reflect.DeepEqual(meta, s.Meta()) {
 				t.Errorf("%v, %v; byte by byte %v, %v", recs, err, again, againErr)
 			}
+			c, err := Open(bytes.NewReader(log), "x", o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows, columnsErr := traces.Copy(columnCounter{}, c)
+			if rows != int64(len(recs)) || (columnsErr == nil) != (againErr == nil) || !reflect.DeepEqual(meta, c.Meta()) {
+				t.Errorf("%d rows, %v; by columns %d, %v", len(recs), againErr, rows, columnsErr)
+			}
 		}
 	})
 }
+
+// columnCounter takes rows by columns.
+type columnCounter struct{}
+
+// Write implements traces.Writer.
+func (columnCounter) Write(*traces.Record) error { return nil }
+
+// WriteBatch implements traces.BatchWriter.
+func (columnCounter) WriteBatch(*traces.Batch) error { return nil }
 
 // drain reads log and checks what must hold of every log.
 func drain(log []byte, o Options) ([]traces.Record, traces.Meta, error) {
