@@ -12,7 +12,7 @@ const (
 
 // batchBytes is how large a batch may be before it is written with fewer rows: request
 // bodies may be megabytes each, and all must be held at once. (A variable for a test.)
-var batchBytes = 256 << 20
+var batchBytes = 64 << 20
 
 // A Batch holds rows by columns. The zero Batch is empty. A column takes no memory
 // until a row knows its value, so that the many that a trace does not have cost

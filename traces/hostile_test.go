@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -53,6 +54,35 @@ func TestMutatedFiles(t *testing.T) {
 	}
 	if refused == 0 {
 		t.Error("no mutation was noticed")
+	}
+}
+
+// A batch that holds far more than is stored of it is refused before memory is had
+// for it, and one of a usual size is not, however well it packs.
+func TestBatchBomb(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.arrow")
+	w, err := Create(path, Meta{}, CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same := strings.Repeat("the same in every row, and so hardly anything once it is packed ", 30)
+	for range 10_000 {
+		var rec Record
+		rec.Params = Some(same)
+		if err := w.Write(&rec); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := readAll(path); err != nil {
+		t.Error(err)
+	}
+	defer func(grace int64) { batchGrace = grace }(batchGrace)
+	batchGrace = 64 << 10
+	if err := readAll(path); err == nil || !strings.Contains(err.Error(), "bomb") {
+		t.Errorf("a bomb: %v", err)
 	}
 }
 

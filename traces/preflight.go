@@ -180,6 +180,10 @@ func (m *messages) appendBuffer(out, buf []byte) ([]byte, error) {
 	return out[:end], nil
 }
 
+// batchGrace is how many bytes a batch may hold before the ratio to those stored counts:
+// twice what a batch of ours does. (A variable for a test.)
+var batchGrace int64 = 128 << 20
+
 // unpackedSize adds up what the buffers claim, which must be possible: zstd
 // packs at most a block of 128 KiB into four bytes.
 func unpackedSize(buffers, body []byte, compressed bool) (int, error) {
@@ -198,6 +202,10 @@ func unpackedSize(buffers, body []byte, compressed bool) (int, error) {
 		if total = int64(align(int(total + size + 8))); total > maxBatchBytes {
 			return 0, fmt.Errorf("%w: more than %d bytes in one batch", errDamaged, maxBatchBytes)
 		}
+	}
+	if total > batchGrace && total > maxRatio*int64(len(body)) {
+		return 0, fmt.Errorf("%w: a batch of %d bytes in %d stored ones: the limit is %d for each; is this a decompression bomb?",
+			errDamaged, total, len(body), maxRatio)
 	}
 	return int(total), nil
 }
