@@ -7,15 +7,18 @@ import (
 )
 
 // A rationed allocator refuses, by a panic that a reader of untrusted bytes turns
-// into an error, what would take more than one batch may. The preflight holds the
-// sizes that a batch claims against its bytes; this stands behind it, for no recover
-// catches an allocation of terabytes.
+// into an error, what takes more than the preflight saw that a batch holds: Arrow does
+// not ask whether a buffer that the schema makes it look for is in the message, and
+// reads what stands behind the last; and no recover catches an allocation of terabytes.
 type rationed struct {
 	memory.GoAllocator
 	left int64
 }
 
-func newRationed() *rationed { return &rationed{left: 2 * maxBatchBytes} } // the next batch is read while one is held
+const rationSlack = 16 << 20 // beside what a batch holds
+
+// allow is for a batch that holds so many bytes.
+func (l *rationed) allow(bytes int) { l.left = int64(bytes) + rationSlack }
 
 func (l *rationed) take(n int) {
 	if n < 0 || int64(n) > l.left {

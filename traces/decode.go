@@ -20,6 +20,7 @@ var arrowMagic = []byte("ARROW1\x00\x00")
 // messages frames the messages of an Arrow file that is read from its start,
 // and lets Arrow see only those that passed the preflight.
 type messages struct {
+	ration  *rationed // of Arrow, which reads them
 	r       io.Reader
 	msg     *ipc.Message
 	started bool
@@ -135,9 +136,9 @@ func newDecoder(r io.Reader) (*decoder, error) {
 	if _, err := io.ReadFull(br, magic[:]); err != nil || string(magic[:]) != string(arrowMagic) {
 		return nil, errNotArrow
 	}
-	d := &decoder{msgs: &messages{r: br}}
+	d := &decoder{msgs: &messages{r: br, ration: &rationed{left: rationSlack}}}
 	var err error
-	if d.ipc, err = ipc.NewReaderFromMessageReader(d.msgs, ipc.WithAllocator(newRationed())); err != nil {
+	if d.ipc, err = ipc.NewReaderFromMessageReader(d.msgs, ipc.WithAllocator(d.msgs.ration)); err != nil {
 		return nil, fmt.Errorf("read schema: %w", err)
 	}
 	d.schema, d.fetch = d.ipc.Schema(), d.ipc.Read

@@ -89,6 +89,7 @@ func (m *messages) unpack(meta []byte, header byte, body []byte) (out []byte, er
 		if err != nil {
 			return err
 		}
+		m.ration.allow(size)
 		if compression, ok := batch.table(3); !ok || compression.u8(0) != codecZstd {
 			out = body
 			return nil
