@@ -1,7 +1,6 @@
 package traces
 
 import (
-	"encoding/binary"
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -17,25 +16,10 @@ type Cell struct {
 
 // A Layout says which columns the cells of a row are for.
 type Layout struct {
-	columns []target
-	arrival int // the cell of it
+	columns []int // by cell
+	arrival int   // the cell of it
 	set     columnSet
 }
-
-type target struct {
-	column int
-	form   form
-}
-
-// A form is how a column takes a Cell.
-type form uint8
-
-const (
-	number32 form = iota
-	number64
-	bit1
-	textual
-)
 
 // LayoutOf returns the Layout of columns by name (see Columns), of which one is
 // arrival_ns. It panics where a column is not there, or is of lists.
@@ -49,8 +33,11 @@ func LayoutOf(names ...string) *Layout {
 		if i == arrivalColumn {
 			l.arrival = cell
 		}
+		if _, nested := columns[i].typ.(arrow.NestedType); nested {
+			panic("no cell holds a " + columns[i].typ.String())
+		}
 		l.set |= 1 << i
-		l.columns = append(l.columns, target{i, formOf(columns[i].typ)})
+		l.columns = append(l.columns, i)
 	}
 	if l.arrival < 0 {
 		panic("a layout without arrival_ns")
@@ -58,45 +45,29 @@ func LayoutOf(names ...string) *Layout {
 	return l
 }
 
-func formOf(t arrow.DataType) form {
-	switch t.ID() {
-	case arrow.STRING, arrow.BINARY:
-		return textual
-	case arrow.BOOL:
-		return bit1
-	case arrow.INT32:
-		return number32
-	case arrow.INT64, arrow.UINT64:
-		return number64
-	}
-	panic("no cell holds a " + t.String())
-}
-
 // Append adds a row of the cells of l, of which no Record is made. Texts are copied.
 func (b *Batch) Append(l *Layout, cells []Cell) {
 	missing := b.has &^ l.set
-	for i, to := range l.columns {
-		c := &cells[i]
+	for cell, i := range l.columns {
+		c := &cells[cell]
 		if !c.Known {
-			missing |= 1 << to.column & b.has
+			missing |= 1 << i & b.has
 			continue
 		}
-		if !b.has.has(to.column) {
-			b.begin(1 << to.column)
+		if !b.has.has(i) {
+			b.begin(1 << i)
 		}
-		v := b.vectors[to.column]
-		switch to.form {
-		case number32:
-			v.data = binary.LittleEndian.AppendUint32(v.data, uint32(c.N))
-		case number64:
-			v.data = binary.LittleEndian.AppendUint64(v.data, uint64(c.N))
-		case bit1:
-			v.data = appendBit(v.data, v.rows, c.N != 0)
-		default:
+		switch v := b.vectors[i]; {
+		case v.ends != nil:
 			v.data = append(v.data, c.Text...)
-			v.ends = append(v.ends, int32(len(v.data)))
+			v.end(len(v.data))
+		case v.width == 4:
+			v.add32(uint32(c.N))
+		case v.width == 8:
+			v.add64(uint64(c.N))
+		default:
+			v.addBit(c.N != 0)
 		}
-		v.add()
 	}
 	for i := range missing.each() {
 		b.vectors[i].addBlanks(i, 1)

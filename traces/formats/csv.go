@@ -134,7 +134,9 @@ type genericRow struct {
 }
 
 func newGenericRow(in *input, bound []*binding) *genericRow {
-	return &genericRow{in: in, bound: bound, cells: make([]traces.Cell, len(bound))}
+	g := &genericRow{in: in}
+	g.bind(bound)
+	return g
 }
 
 // bind makes bound the bindings.
@@ -167,10 +169,7 @@ func (g *genericRow) read(b *binding, v []byte, c *traces.Cell) (err error) {
 	default:
 		err = b.column.read(value{b: v, unit: b.unit, utf8: g.utf8}, c)
 	}
-	if err != nil {
-		return inField(b.field, err)
-	}
-	return nil
+	return inField(b.field, err)
 }
 
 func (g *genericRow) stamp(b *binding, v []byte) (int64, error) {

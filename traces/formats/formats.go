@@ -67,7 +67,7 @@ type Options struct {
 	// has them whole; a format that has none is refused with ErrNoBodies.
 	KeepBodies bool
 
-	blockBytes int // parsed at a time; 0: the constant
+	blockBytes int // parsed at a time; 0: 32 KiB
 	workers    int // that parse; 0: GOMAXPROCS
 }
 

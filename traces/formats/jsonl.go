@@ -98,12 +98,10 @@ func (j *jsonRows) bind(bound []*binding) {
 }
 
 func (j *jsonRows) parse(row []byte, rec *traces.Record) error {
-	if j.first == nil || !j.find(row) {
-		if err := j.decode(row); err != nil { // which may bind more
-			return err
-		}
+	if err := j.look(row); err != nil {
+		return err
 	}
-	if err := j.fill(row, j.row.cells); err != nil {
+	if err := j.fill(row, j.row.cells); err != nil { // which to look may have made anew
 		return err
 	}
 	j.row.store(rec)
@@ -112,12 +110,18 @@ func (j *jsonRows) parse(row []byte, rec *traces.Record) error {
 
 // read is parse for a fork, whose bindings are what they are.
 func (j *jsonRows) read(row []byte, to []traces.Cell) error {
-	if !j.find(row) {
-		if err := j.decode(row); err != nil {
-			return err
-		}
+	if err := j.look(row); err != nil {
+		return err
 	}
 	return j.fill(row, to)
+}
+
+// look fills the fields.
+func (j *jsonRows) look(row []byte) error {
+	if j.first != nil && j.find(row) {
+		return nil
+	}
+	return j.decode(row)
 }
 
 // find fills the fields in place, unless that takes encoding/json.
